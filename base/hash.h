@@ -1,0 +1,21 @@
+/* hash -- signatures of bytes.  XXH3-128 in memory, SHA-256 where it is stored. */
+#pragma once
+#include "base/check.h"
+
+struct hash128 {
+    uint64_t lo, hi;
+};
+
+struct sha256 {
+    unsigned char bytes[32];
+};
+
+struct hash128 hash128_of(const void *bytes, size_t len);
+static inline bool hash128_equal(struct hash128 a, struct hash128 b)
+{
+    return a.lo == b.lo && a.hi == b.hi;
+}
+
+struct sha256 sha256_of(const void *bytes, size_t len);
+bool sha256_equal(const struct sha256 *a, const struct sha256 *b);
+void sha256_hex(const struct sha256 *d, char hex[65]);

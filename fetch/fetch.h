@@ -1,0 +1,79 @@
+/* fetch -- HTTP with libcurl on the loop: guarded, bounded, never blocking.
+ *
+ * The only home of libcurl.  Knows requests and responses, nothing of sentinels, pages'
+ * meaning or the store.  A response is reported once, complete or with the reason why
+ * not; half a body is never handed out as a whole one.
+ *
+ * Loop thread only.
+ */
+#pragma once
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fault.h"
+#include "base/loop.h"
+
+struct fetch;
+struct fetch_transfer;
+
+/* What the settings say; copied by fetch_new. */
+struct fetch_options {
+    const char *user_agent;
+    const char *const *allow; /* CIDR texts that may be connected to although not public */
+    size_t nallow;
+    size_t max_body_bytes;      /* decoded */
+    msec connect_timeout, first_byte_timeout, total_timeout;
+    unsigned max_redirects;
+    unsigned max_connections, max_host_connections;
+    const struct clock *clock;
+};
+
+struct fetch_request {
+    const char *url;           /* http or https */
+    const char *etag;          /* sent back as If-None-Match, byte for byte; NULL: none */
+    const char *last_modified; /* likewise as If-Modified-Since */
+};
+
+enum fetch_outcome {
+    FETCH_OK,           /* a complete 2xx response: body, validators */
+    FETCH_NOT_MODIFIED, /* 304 to a conditional request */
+    FETCH_FAILED,       /* anything else; `reason` is for people */
+};
+
+struct fetch_response {
+    enum fetch_outcome outcome;
+    int status; /* HTTP status, 0 when there was none */
+    bool gone;  /* 404 or 410 */
+    const char *reason;       /* "timed out after 20 s waiting for the first byte" */
+    msec retry_after;         /* Retry-After as a span from now; 0: none */
+    const char *etag, *last_modified; /* the server's own bytes; NULL: none */
+    msec last_modified_at;    /* parsed; MSEC_NEVER: none or nonsense */
+    const char *content_type; /* NULL: none */
+    const char *final_url;    /* after redirects */
+    const char *body;
+    size_t body_bytes;
+    msec took;
+    uint64_t wire_bytes;
+};
+
+/* The response is borrowed: copy what is to be kept. */
+typedef void fetch_done_fn(const struct fetch_response *r, void *arg);
+
+MUST_USE enum err fetch_new(struct arena *life, struct loop *loop, const struct fetch_options *o,
+        struct fault *f, struct fetch **ret_fetch);
+
+/* Starts a transfer; `done` is called later, never from inside this call. */
+struct fetch_transfer *fetch_start(struct fetch *fe, const struct fetch_request *r,
+        fetch_done_fn *done, void *arg);
+void fetch_cancel(struct fetch_transfer *t); /* done is not called */
+
+struct fetch_stats {
+    uint64_t requests, not_modified, ok, failed, wire_bytes;
+    unsigned running;
+};
+void fetch_stats_get(const struct fetch *fe, struct fetch_stats *ret_stats);
+
+/* The one spelling of a URL: scheme and host lower case, default port dropped, empty path
+ * made "/", dot segments removed, fragment dropped, userinfo refused.  Fault when it is
+ * not an http or https URL. */
+MUST_USE enum err fetch_url_normalise(struct arena *life, const char *url, struct fault *f,
+        char **ret_url);

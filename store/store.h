@@ -1,0 +1,290 @@
+/* store -- the knowledge base in PostgreSQL, and the only home of libpq.
+ *
+ * Owns the schema, the private server under the data directory, the reading connection of
+ * a command and the writing thread of an engine.  It knows rows, not sentinels' meaning:
+ * what a state word or a definition says is the engine's business.
+ *
+ * Promises
+ *  (1) A job is one unit: a new version, its changes, the counters and the notifications
+ *      they owe are committed together or not at all.
+ *  (2) A job whose commit had an unknown outcome is resolved by its key and never applied
+ *      twice (a version by page and number, a transition by sentinel and kind, a request
+ *      by its id).
+ *  (3) Jobs are applied in the order they were submitted.
+ *  (4) Time is passed in; no statement reads the server's clock.
+ *
+ * Threads: store_open, store_query and store_run belong to the caller's thread and block;
+ * they are for commands and for start-up.  A writer's jobs are submitted from the loop
+ * thread, run on the writer's thread, and come back to the loop thread.
+ */
+#pragma once
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fault.h"
+#include "base/hash.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "base/time.h"
+
+struct store;
+
+/* ---- opening ----------------------------------------------------------------------- */
+
+enum store_role {
+    STORE_ENGINE,  /* holds the engine lock until closed; a second one is refused, told who */
+    STORE_COMMAND, /* uses a running engine's server, else starts one and stops it at close */
+};
+
+struct store_options {
+    const char *db;   /* a PostgreSQL URL or conninfo; NULL: the private server under data */
+    const char *data; /* data directory; made when missing */
+    enum store_role role;
+    const char *who;  /* for people: "run", "list": who holds the directory */
+    bool quiet;       /* do not say "making a database ..." on stderr */
+    const struct clock *clock;
+};
+
+/* Opens, making and migrating what is missing.  Blocks, about 2 s on first use. */
+MUST_USE enum err store_open(struct arena *life, const struct store_options *o, struct fault *f,
+        struct store **ret_store);
+void store_close(struct store *s); /* NULL is fine; stops the server it started */
+
+/* Is an engine running on this database?  (STORE_COMMAND; answered at open.) */
+bool store_engine_is_running(const struct store *s);
+
+/* "the private PostgreSQL in /var/lib/vigil" or "PostgreSQL at host:port/db". */
+const char *store_describe(const struct store *s);
+
+/* What psql needs: a conninfo string that works for the invoking user. */
+const char *store_conninfo(const struct store *s);
+
+/* Directory for sockets of this data directory: short, 0700, exists. */
+const char *store_run_dir(const struct store *s);
+
+/* Where the engine of this database answers `status` (also when the database is away). */
+const char *store_control_path(const struct store *s);
+
+/* ---- reading, for commands --------------------------------------------------------- */
+
+/* Each is one prepared SELECT over the public views; see store/query.c for parameters. */
+enum store_query {
+    STORE_Q_LIST,          /* $1 state or NULL, $2 owner or NULL: rows of vigil.status */
+    STORE_Q_SHOW,          /* $1 name: one row of vigil.status, all columns + definition */
+    STORE_Q_CHANGES,       /* $1 name or NULL, $2 since (timestamptz text) or NULL, $3 limit */
+    STORE_Q_CHANGES_AFTER, /* $1 name or NULL, $2 change id: those after it, by id */
+    STORE_Q_CHANGE,        /* $1 name, $2 change id or NULL for the newest */
+    STORE_Q_LAST_CHANGE,   /* newest change id */
+    STORE_Q_EVENTS,        /* $1 name: its events, newest last */
+    STORE_Q_VERSIONS,      /* $1 url */
+    STORE_Q_NOTIFICATIONS, /* $1 name or NULL */
+    STORE_Q_FIGURES,       /* one row: counts of sentinels by state, pages, versions, changes, pending, bytes */
+    STORE_Q_NAMES,         /* every name, for "did you mean" */
+    STORE_QUERY_COUNT
+};
+
+struct store_rows; /* lives in the arena it was asked into */
+
+MUST_USE enum err store_query(struct store *s, enum store_query q, int nparams,
+        const char *const *params, struct arena *life, struct fault *f,
+        struct store_rows **ret_rows);
+
+int store_rows_count(const struct store_rows *r);
+int store_rows_columns(const struct store_rows *r);
+const char *store_rows_name(const struct store_rows *r, int column);
+const char *store_rows_text(const struct store_rows *r, int row, int column); /* NULL = null */
+const char *store_rows_get(const struct store_rows *r, int row, const char *column);
+
+/* How a column's text is to be written in JSON. */
+enum store_type { STORE_TEXT, STORE_INT, STORE_BOOL, STORE_JSON, STORE_TIME };
+enum store_type store_rows_type(const struct store_rows *r, int column);
+
+/* Blocks until the channel is notified, `wait` has passed (false) or the connection is
+ * lost (fault).  The first call subscribes. Channels: "vigil_changes", "vigil_answers". */
+MUST_USE enum err store_listen(struct store *s, const char *channel, msec wait, struct fault *f,
+        bool *ret_notified);
+
+/* Asks the running engine for something and waits for its answer (at most `wait`).
+ * Verb and text as in struct store_request; the answer is the engine's own text. */
+MUST_USE enum err store_ask(struct store *s, const char *verb, const char *text, msec wait,
+        struct arena *life, struct fault *f, int *ret_exit_code, char **ret_answer);
+
+/* ---- loading at start --------------------------------------------------------------- */
+
+struct store_sentinel {
+    int64_t id;
+    const char *name, *owner;
+    const char *definition; /* canonical text, parsed again at load */
+    const char *state;      /* "waiting", "active", "disabled", "waiting-disabled", "ended" */
+    msec installed_at;
+    msec starts_at, ends_at;   /* nominal; MSEC_NEVER: not known (a chain), or never */
+    msec started_at, ended_at; /* MSEC_NEVER: has not */
+    int64_t page_id;           /* 0 before the first page row exists */
+    int64_t base_version;      /* pairs older than this do not concern it */
+};
+
+struct store_page {
+    int64_t id;
+    const char *url; /* the normalised request */
+    int64_t latest_version; /* 0: none yet */
+    msec last_fetch_at, verified_at, last_change_at; /* MSEC_NEVER: not yet */
+    const char *etag, *last_modified; /* the server's own bytes, newest; NULL: none */
+    const char *error;                /* why the newest fetch failed; NULL: it did not */
+    int64_t fetches, failures; /* failures in a row */
+    const char *learned;       /* JSON of fetch/learn.h, NULL: nothing learned */
+    struct sha256 body;        /* of the latest version */
+};
+
+MUST_USE enum err store_load_sentinels(struct store *s, struct arena *life, struct fault *f,
+        void (*each)(const struct store_sentinel *row, void *arg), void *arg);
+MUST_USE enum err store_load_pages(struct store *s, struct arena *life, struct fault *f,
+        void (*each)(const struct store_page *row, void *arg), void *arg);
+
+/* ---- writing: jobs ------------------------------------------------------------------ */
+
+enum store_job_kind {
+    STORE_JOB_VERSION, /* struct store_version_job */
+    STORE_JOB_TOUCH,   /* struct store_touch_job */
+    STORE_JOB_PLAN,    /* struct store_plan_job */
+    STORE_JOB_LOAD,    /* struct store_load_job */
+};
+
+/* Filled by whoever submits; must stay as it is until `done`.  The job's memory belongs
+ * to the submitter, who gets it back in done(), on the loop thread (or in store_run). */
+struct store_job {
+    struct list link;
+    enum store_job_kind kind;
+    enum err err;       /* result: OK, or why not; a lost connection is never reported, */
+    struct fault fault; /* the writer tries again until it is answered */
+    void (*done)(struct store_job *job);
+};
+
+struct store_change {
+    int64_t sentinel_id;
+    int64_t old_version;
+    unsigned inserted, deleted, updated, moved;
+    const char *summary; /* one line */
+    const char *detail;  /* JSON: the lists of each leaf */
+};
+
+struct store_notice { /* a notification owed for a change; delivered later or at once */
+    unsigned change;     /* index into changes */
+    const char *method;  /* "dashboard", ... */
+    const char *target;  /* "" for the dashboard */
+    bool delivered;      /* the commit itself delivers it: the dashboard is the database */
+};
+
+struct store_evaluation { /* every sentinel a version was looked at for, changed or not */
+    int64_t sentinel_id;
+    char result;        /* 'C', 'N', 'U' */
+    const char *reason; /* for U */
+};
+
+/* What a fetch left behind, with a version or without. Absolute values: applying twice
+ * is applying once. */
+struct store_fetch_state {
+    int64_t page_id;
+    msec last_fetch_at, verified_at, next_fetch_at; /* MSEC_NEVER: unknown, kept as it is for verified_at */
+    const char *etag, *last_modified, *error, *learned; /* NULL: none */
+    int64_t fetches, failures;
+};
+
+struct store_version_job {
+    struct store_job job;
+    struct store_fetch_state fetch;
+    int64_t version;
+    msec fetched_at;
+    const char *media_type, *final_url, *content_type;
+    struct sha256 body_sha256;
+    const void *body;   /* decoded bytes as received; compressed by the store */
+    size_t body_bytes;
+    const void *digest; /* page digest block; NULL when the page could not be parsed */
+    size_t digest_bytes;
+    const struct store_change *changes;
+    size_t nchanges;
+    const struct store_notice *notices;
+    size_t nnotices;
+    const struct store_evaluation *evaluations;
+    size_t nevaluations;
+    int64_t *ret_change_ids; /* room for nchanges; filled before done */
+};
+
+struct store_touch_job {
+    struct store_job job;
+    struct store_fetch_state fetch;
+};
+
+/* A plan is what a request, a start or an end does to sentinels: all of it or none. */
+enum store_step_kind {
+    STORE_STEP_CREATE,  /* insert; ret_id (and ret_page_id) are filled */
+    STORE_STEP_REPLACE, /* CREATE OR REPLACE, ALTER: same id, new definition and times */
+    STORE_STEP_STATE,   /* state, started_at, ended_at, base_version */
+    STORE_STEP_DROP,    /* sentinel, its changes and notifications; page when unused */
+    STORE_STEP_EVENT,   /* a row in vigil.events only */
+};
+
+struct store_step {
+    enum store_step_kind kind;
+    int64_t sentinel_id; /* except for CREATE */
+    const char *name, *owner, *definition, *state, *url, *monitor, *fetch, *compare;
+    msec installed_at, starts_at, ends_at, started_at, ended_at; /* MSEC_NEVER = null */
+    int64_t base_version;
+    const char *end_reason; /* "to-reached", "stopped", "never-started", "dependency" */
+    /* the row in vigil.events that goes with it; NULL: none */
+    const char *event_kind;   /* "create", "start", "end", "enable", "disable", "error", ... */
+    const char *event_detail; /* text; NULL: none */
+    msec event_at;            /* nominal */
+    msec event_actual_at;     /* when it was carried out */
+    int64_t ret_id, ret_page_id;
+    bool ret_page_is_new;
+};
+
+struct store_plan_job {
+    struct store_job job;
+    struct store_step *steps;
+    size_t nsteps;
+    /* the request this answers; 0: none */
+    int64_t request_id;
+    int exit_code;
+    const char *answer;
+};
+
+/* Reads a stored version's digest (and body when wanted). */
+struct store_load_job {
+    struct store_job job;
+    int64_t page_id, version;
+    bool want_body;
+    struct buf digest, body; /* initialised by the submitter, with their maximum */
+    bool found;
+};
+
+/* Runs one job now, on this thread and the store's own connection: for commands. */
+MUST_USE enum err store_run(struct store *s, struct store_job *job, struct fault *f);
+
+/* ---- writing: the engine's thread --------------------------------------------------- */
+
+struct store_writer;
+
+/* What SQL or a command asked of the engine (table behind vigil.create_sentinel() etc.). */
+struct store_request {
+    int64_t id;
+    const char *verb;  /* "add", "enable", "disable", "stop", "drop" */
+    const char *text;  /* definitions, or names one a line */
+    const char *owner; /* who asked */
+};
+
+struct store_writer_hooks {
+    /* All on the loop thread. */
+    void (*requested)(const struct store_request *r, void *arg);
+    void (*availability)(bool available, const char *why, void *arg);
+    void *arg;
+};
+
+MUST_USE enum err store_writer_start(struct store *s, struct loop *loop,
+        const struct store_writer_hooks *hooks, struct fault *f, struct store_writer **ret_w);
+void store_writer_submit(struct store_writer *w, struct store_job *job);
+size_t store_writer_pending(const struct store_writer *w); /* jobs not yet done */
+bool store_writer_is_available(const struct store_writer *w);
+
+/* Finishes what is pending when the database answers within `wait`, then ends the thread.
+ * Returns how many jobs were given up (their done is called with ERR_STORE). */
+size_t store_writer_stop(struct store_writer *w, msec wait);
