@@ -42,7 +42,8 @@ struct led_occurrence {
     uint64_t arrival;        /* grows with each occurrence */
     struct led_event *event; /* of a primitive one: its event; NULL for a tick or a composite */
     uint64_t number;         /* of a primitive one: the how many-th of its event, from 1 */
-    uint64_t data;           /* of a primitive one: what the raiser gave along */
+    uint64_t data;           /* of a primitive one: what the raiser gave along;
+                              * of a tick: the newest time on its grid that it stands for */
     uint32_t missed;         /* ticks that fell into a gap and are reported by this one */
     uint32_t refs;           /* the detector's */
     uint32_t part_count;     /* see led_part() */
@@ -120,7 +121,7 @@ MUST_USE enum err led_plus(struct led *led, struct led_event *of, msec delay, st
         struct led_event **ret_event);
 
 void led_event_hold(struct led_event *e);
-void led_event_drop(struct led_event *e); /* gives one hold up; NULL is fine */
+void led_event_drop(struct led *led, struct led_event *e); /* gives one hold up; NULL is fine */
 
 /* Takes the event out of the graph whoever holds it (the handles stay valid until they are
  * dropped, but raising and using it is refused).  Refused while a rule or another event uses
@@ -154,8 +155,8 @@ enum err led_raise_at(
  * the event must exist again (with mode LED_PREVIOUS, for the initiator is older than they
  * are); then led_wake() brings everything up to the present.
  *
- * An open series of P or P*: opened at `opened`, its newest tick at `last_tick`, or
- * MSEC_NEVER if it had none yet. */
+ * An open series of P or P*: opened at `opened`, its newest tick at `last_tick` (the tick's
+ * `data`, which is on the grid even when it reported a gap), MSEC_NEVER if it had none. */
 MUST_USE enum err led_resume_periodic(struct led *led, struct led_event *periodic,
         enum led_context context, msec opened, msec last_tick, struct fault *f);
 /* A pending PLUS whose operand occurred at `since`. */
@@ -195,10 +196,12 @@ struct led_rule_spec {
 /* The rule keeps its event alive.  Fails only for a deleted event. */
 MUST_USE enum err led_rule_new(struct led *led, struct led_event *e,
         const struct led_rule_spec *spec, struct fault *f, struct led_rule **ret_rule);
-void led_rule_enable(struct led_rule *r);  /* starts empty */
-void led_rule_disable(struct led_rule *r); /* drops the state nobody else needs */
+void led_rule_enable(struct led *led, struct led_rule *r); /* starts empty */
+void led_rule_disable(
+        struct led *led, struct led_rule *r); /* drops the state nobody else needs */
 bool led_rule_is_enabled(const struct led_rule *r);
-void led_rule_delete(struct led_rule *r); /* also if it is queued to run; NULL is fine */
+void led_rule_delete(
+        struct led *led, struct led_rule *r); /* also if it is queued to run; NULL is fine */
 struct led_event *led_rule_event(const struct led_rule *r);
 
 /* For conditions and actions: the outermost raise has failed. */
