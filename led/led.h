@@ -182,12 +182,14 @@ enum led_mode {
     LED_MODE_COUNT
 };
 
+enum { LED_PRIORITY = 1 };
+
 struct led_rule_spec {
     led_condition_fn *condition; /* NULL: always */
     led_action_fn *action;
     void *arg;
     uint64_t key; /* the caller's: names the rule when a snapshot is restored */
-    int priority; /* larger first; 0 counts as the usual 1 */
+    int priority; /* larger first; the usual one is LED_PRIORITY */
     enum led_context context;
     enum led_coupling coupling;
     enum led_mode mode;
@@ -215,7 +217,7 @@ void led_on_rule_gone(struct led *led, led_gone_fn *gone, void *ctx);
 /* ---- snapshots ---- */
 
 /* Appends the whole state as plain bytes.  Not from inside a rule. */
-MUST_USE enum err led_save(const struct led *led, struct buf *out, struct fault *f);
+MUST_USE enum err led_save(struct led *led, struct buf *out, struct fault *f);
 
 /* Gives condition, action and arg back to a rule; the rest of the spec is as it was saved.
  * False refuses the snapshot. */
