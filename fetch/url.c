@@ -86,6 +86,9 @@ static enum err parse(CURLU *u, const char *url, struct fault *f)
 /* The host as DNS knows it: names of other scripts in their xn-- form. */
 static enum err set_host(CURLU *u, const char *url, struct fault *f)
 {
+    CURL_TEXT *zone = NULL;
+    if (curl_url_get(u, CURLUPART_ZONEID, &zone, 0) == CURLUE_OK)
+        return not_a_url(url, "it names a network interface", f);
     /* libidn2 reads the host in the character set of the locale, which need not be ours. */
     locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
@@ -107,10 +110,6 @@ static enum err set_host(CURLU *u, const char *url, struct fault *f)
         return not_a_url(url, "its host is too long", f);
     if (curl_url_set(u, CURLUPART_HOST, host, 0) != CURLUE_OK)
         return not_a_url(url, "its host is not a name", f);
-
-    CURL_TEXT *zone = NULL;
-    if (curl_url_get(u, CURLUPART_ZONEID, &zone, 0) == CURLUE_OK)
-        return not_a_url(url, "it names a network interface", f);
     return OK;
 }
 
