@@ -118,6 +118,10 @@ curl_socket_t fetch_on_socket_open(
         void *arg, curlsocktype purpose, struct curl_sockaddr *address);
 int fetch_on_request(void *arg, char *remote, char *local, int remote_port, int local_port);
 
+/* url.c: where a Location leads that a page at `base` (as we spell it) names */
+MUST_USE enum err fetch_url_resolve(struct arena *life, const char *base, const char *reference,
+        struct fault *f, char **ret_url);
+
 /* reason.c: what happened, in words */
 void fetch_reason_status(int status, bool was_conditional, char why[FETCH_WHY_SIZE]);
 void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[FETCH_WHY_SIZE]);

@@ -9,7 +9,7 @@
 #include "fetch/headers.h"
 #include <stdio.h>
 
-enum { VALIDATOR_BYTES_MAX = 1024 };
+enum { VALUE_BYTES_MAX = 1024, LOCATION_BYTES_MAX = 8000 };
 
 static bool is_clean(struct str s)
 {
@@ -19,9 +19,9 @@ static bool is_clean(struct str s)
     return true;
 }
 
-static const char *keep(struct arena *life, struct str value)
+static const char *keep(struct arena *life, struct str value, size_t longest)
 {
-    if (value.len == 0 || value.len > VALIDATOR_BYTES_MAX || !is_clean(value))
+    if (value.len == 0 || value.len > longest || !is_clean(value))
         return NULL; /* (1) */
     return arena_strndup(life, value.ptr, value.len);
 }
@@ -87,18 +87,18 @@ static bool take_field(struct fetch_headers *h, struct arena *life, struct str n
     if (str_equal_nocase(name, STR("transfer-encoding")))
         return take_transfer_encoding(h, value, why);
     if (str_equal_nocase(name, STR("location")))
-        h->has_location = true;
+        h->location = keep(life, value, LOCATION_BYTES_MAX);
     else if (str_equal_nocase(name, STR("etag")))
-        h->etag = keep(life, value);
+        h->etag = keep(life, value, VALUE_BYTES_MAX);
     else if (str_equal_nocase(name, STR("last-modified")))
-        h->last_modified = keep(life, value);
+        h->last_modified = keep(life, value, VALUE_BYTES_MAX);
     else if (str_equal_nocase(name, STR("content-type")))
-        h->content_type = keep(life, value);
+        h->content_type = keep(life, value, VALUE_BYTES_MAX);
     else if (str_equal_nocase(name, STR("retry-after")))
-        h->retry_after = keep(life, value);
+        h->retry_after = keep(life, value, VALUE_BYTES_MAX);
     else if (str_equal_nocase(name, STR("repr-digest")) ||
              (!h->body_digest && str_equal_nocase(name, STR("content-md5"))))
-        h->body_digest = keep(life, value);
+        h->body_digest = keep(life, value, VALUE_BYTES_MAX);
     return true;
 }
 

@@ -13,10 +13,11 @@ struct fetch_headers {
     int status;       /* 0: no status line yet */
     bool is_complete; /* the empty line after the final status came */
     bool is_chunked, is_gzip;
-    bool has_encoding, has_location, has_length;
+    bool has_encoding, has_length;
     uint64_t length;
     /* The server's own bytes, in the arena; NULL: none. */
     const char *etag, *last_modified, *content_type, *retry_after, *body_digest;
+    const char *location;
 };
 
 /* One line with or without its line end.  False: refused, `why` says so. */

@@ -240,7 +240,9 @@ void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[F
         return;
     case CURLE_UNSUPPORTED_PROTOCOL: /* HTTP/0.9 */
     case CURLE_WEIRD_SERVER_REPLY:
-        snprintf(why, FETCH_WHY_SIZE, "the answer is not HTTP");
+        snprintf(why, FETCH_WHY_SIZE, "%s",
+                t->run->headers.status ? "the response headers are broken"
+                                       : "the answer is not HTTP");
         return;
     case CURLE_OUT_OF_MEMORY: /* libcurl says so for one endless header line, too */
         snprintf(why, FETCH_WHY_SIZE,

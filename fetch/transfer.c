@@ -192,7 +192,7 @@ static void report_answer(struct fetch_transfer *t, enum fetch_outcome outcome)
 
 static bool is_redirect(const struct fetch_headers *h)
 {
-    return h->is_complete && h->has_location &&
+    return h->is_complete && h->location &&
            (h->status == 301 || h->status == 302 || h->status == 303 || h->status == 307 ||
                    h->status == 308);
 }
@@ -206,13 +206,10 @@ static bool starts_with(const char *text, const char *prefix)
 static bool next_hop(struct fetch_transfer *t, char **ret_url)
 {
     struct fault f;
-    char *target = NULL, *why = t->run->why;
-    curl_easy_getinfo(t->run->easy, CURLINFO_REDIRECT_URL, &target);
+    char *why = t->run->why;
     if (t->redirects >= t->fetch->o.max_redirects)
         snprintf(why, FETCH_WHY_SIZE, "gave up after %u redirects", t->redirects);
-    else if (!target)
-        snprintf(why, FETCH_WHY_SIZE, "the server redirects to something that is not a URL");
-    else if (fetch_url_normalise(t->life, target, &f, ret_url) != OK)
+    else if (fetch_url_resolve(t->life, t->url, t->run->headers.location, &f, ret_url) != OK)
         snprintf(why, FETCH_WHY_SIZE, "the server redirects, but %.300s", f.message);
     else if (starts_with(t->url, "https:") && starts_with(*ret_url, "http:"))
         snprintf(why, FETCH_WHY_SIZE,

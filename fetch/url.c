@@ -9,7 +9,7 @@
  *  (3) a host that is an IPv4 address in disguise (0x7f.1, 2130706433) comes out as the
  *      plain address.
  */
-#include "fetch/fetch.h"
+#include "fetch/fetch_int.h"
 #include "base/str.h"
 #include <curl/curl.h>
 #include <locale.h>
@@ -166,4 +166,21 @@ enum err fetch_url_normalise(
     return e != OK ? e
                    : not_a_url(
                              url, "it means something else each time it is read", f); /* (1) */
+}
+
+enum err fetch_url_resolve(struct arena *life, const char *base, const char *reference,
+        struct fault *f, char **ret_url)
+{
+    enum err e = check_characters(reference, f);
+    if (e != OK)
+        return e;
+    CURL_URL *u = curl_url();
+    CURL_TEXT *whole = NULL;
+    CHECK(u);
+    if (curl_url_set(u, CURLUPART_URL, base, 0) != CURLUE_OK ||
+            curl_url_set(u, CURLUPART_URL, reference,
+                    CURLU_URLENCODE | CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK ||
+            curl_url_get(u, CURLUPART_URL, &whole, 0) != CURLUE_OK)
+        return not_a_url(reference, "it leads nowhere", f);
+    return fetch_url_normalise(life, whole, f, ret_url);
 }

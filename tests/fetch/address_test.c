@@ -20,7 +20,8 @@ static void expect_public(const char *text, bool expected)
                 expected ? "not public" : "public");
 }
 
-TEST(edges4, "the first and last address of each special IPv4 block is refused, their neighbours are not")
+TEST(edges4, "the first and last address of each special IPv4 block is refused, their "
+             "neighbours are not")
 {
     static const struct {
         const char *before, *first, *last, *after;
@@ -92,9 +93,9 @@ TEST(random_edges, "a thousand addresses of each special block are refused")
         for (int k = 0; k < 1000; k++) {
             seed = seed * 1664525 + 1013904223;
             uint32_t ip = blocks[i].start | (seed >> blocks[i].bits);
-            struct fetch_address a = {.bytes = {(unsigned char)(ip >> 24),
-                                              (unsigned char)(ip >> 16),
-                                              (unsigned char)(ip >> 8), (unsigned char)ip}};
+            struct fetch_address a = {
+                    .bytes = {(unsigned char)(ip >> 24), (unsigned char)(ip >> 16),
+                            (unsigned char)(ip >> 8), (unsigned char)ip}};
             EXPECT(!fetch_address_is_public(&a));
             struct fetch_address mapped = {.v6 = true, .bytes = {[10] = 0xff, [11] = 0xff}};
             memcpy(mapped.bytes + 12, a.bytes, 4);

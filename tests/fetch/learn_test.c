@@ -115,7 +115,8 @@ TEST(bad_text, "a damaged state is refused")
             "{\"interval\":-1000,\"last_fetch\":1,\"last_change\":1,\"gaps\":[],\"run\":0}",
             "{\"interval\":1000,\"last_fetch\":1,\"last_change\":1,\"gaps\":[-1],\"run\":0}",
             "{\"interval\":1000,\"last_fetch\":1,\"last_change\":1,\"gaps\":[1,],\"run\":0}",
-            "{\"interval\":1000,\"last_fetch\":1,\"last_change\":1,\"gaps\":[1,2,3,4,5,6,7,8,9],"
+            "{\"interval\":1000,\"last_fetch\":1,\"last_change\":1,\"gaps\":[1,2,3,4,5,6,7,8,9]"
+            ","
             "\"run\":0}",
             "{\"interval\":1000,\"last_fetch\":1,\"last_change\":1,\"gaps\":[],\"run\":-1}",
             "{\"interval\":1000,\"last_fetch\":1,\"last_change\":1,\"gaps\":[],\"run\":0}x",

@@ -54,11 +54,12 @@ TEST(refused, "what is not a page on the web is refused with a reason and a hint
             "file:///etc/passwd", "ftp://example.org/", "gopher://example.org/", "javascript:1",
             "mailto:a@example.org", "http:", "http://", "http://:80/",
             "http://user@example.org/", "http://user:secret@example.org/",
-            "http://example.org\\@127.0.0.1/", "http:\\\\example.org\\", "http://example.org:0/",
-            "http://example.org:65536/", "http://example.org:80x/", "http://exa mple.org/",
-            "http://example.org/\nHost: x", "http://example.org/\x01", "http://[::1/",
-            "http://[fe80::1%25eth0]/", "http://[::g]/", "http://exa%00mple.org/",
-            "http://exa%2fmple.org/", "http://example.org/\xff\xfe", "dict://127.0.0.1/"};
+            "http://example.org\\@127.0.0.1/", "http:\\\\example.org\\",
+            "http://example.org:0/", "http://example.org:65536/", "http://example.org:80x/",
+            "http://exa mple.org/", "http://example.org/\nHost: x", "http://example.org/\x01",
+            "http://[::1/", "http://[fe80::1%25eth0]/", "http://[::g]/",
+            "http://exa%00mple.org/", "http://exa%2fmple.org/", "http://example.org/\xff\xfe",
+            "dict://127.0.0.1/"};
     SCRATCH struct arena *life = arena_new(NULL, "test");
     for (size_t i = 0; i < countof(wrong); i++) {
         struct fault f = {.code = OK};
@@ -94,9 +95,9 @@ TEST(long_url, "a URL of any length costs no more than a refusal")
 /* Pieces that parsers disagree about, put together at random. */
 TEST(random_urls, "whatever comes out is http or https and is its own spelling")
 {
-    static const char *const pieces[] = {"http", "https", ":", "//", "/", "@", "#", "?", "%", "%2e",
-            "%2F", "..", ".", "\\", "a", "Ä", "。", "1", "0x7f", "[", "]", "::1", "&", "=", ":80",
-            "xn--", " ", "127.0.0.1", "example.org", "%41", "%ff", ";", "+", "~"};
+    static const char *const pieces[] = {"http", "https", ":", "//", "/", "@", "#", "?", "%",
+            "%2e", "%2F", "..", ".", "\\", "a", "Ä", "。", "1", "0x7f", "[", "]", "::1", "&",
+            "=", ":80", "xn--", " ", "127.0.0.1", "example.org", "%41", "%ff", ";", "+", "~"};
     uint32_t seed = 7;
     int came_out = 0;
     for (int i = 0; i < 20000; i++) {
@@ -110,7 +111,8 @@ TEST(random_urls, "whatever comes out is http or https and is its own spelling")
         if (fetch_url_normalise(life, text, &f, &once) != OK)
             continue;
         came_out++;
-        if (strncmp(once, "http://", 7) != 0 || strpbrk(once, "#\\ \n") || strchr(once + 7, '\t'))
+        if (strncmp(once, "http://", 7) != 0 || strpbrk(once, "#\\ \n") ||
+                strchr(once + 7, '\t'))
             test_fail(__FILE__, __LINE__, "%s came out as %s", text, once);
         if (fetch_url_normalise(life, once, &f, &twice) != OK || strcmp(once, twice) != 0)
             test_fail(__FILE__, __LINE__, "%s came out as %s, which is not stable", text, once);

@@ -59,17 +59,15 @@ TEST(rows, "the table of validators, row by row")
     expect(__LINE__, ID(A, ON_TUESDAY, .body_bytes = 5), ID(ON_MONDAY, .body_bytes = 6), false,
             false, FETCH_COMPARE, false);
     /* A date that is none is only a text: equal is equal, other is compared */
-    expect(__LINE__, ID(A, UNDATED("x")), ID(UNDATED("x")), false, false,
-            FETCH_SAME, false);
-    expect(__LINE__, ID(A, UNDATED("x")), ID(UNDATED("y")), false, false,
-            FETCH_COMPARE, false);
+    expect(__LINE__, ID(A, UNDATED("x")), ID(UNDATED("x")), false, false, FETCH_SAME, false);
+    expect(__LINE__, ID(A, UNDATED("x")), ID(UNDATED("y")), false, false, FETCH_COMPARE, false);
     /* Neither */
     expect(__LINE__, ID(A), ID(), false, false, FETCH_COMPARE, false);
     expect(__LINE__, ID(A), ID(A), false, false, FETCH_SAME, false);
     expect(__LINE__, ID(A), ID(B), false, false, FETCH_NEW, false);
     /* A digest of the server's own */
-    expect(__LINE__, ID(A, .body_digest = "d"), ID(.body_digest = "d"), false, false, FETCH_SAME,
-            false);
+    expect(__LINE__, ID(A, .body_digest = "d"), ID(.body_digest = "d"), false, false,
+            FETCH_SAME, false);
     expect(__LINE__, ID(A, .body_digest = "d"), ID(.body_digest = "e"), false, false,
             FETCH_COMPARE, false);
 }
@@ -80,9 +78,11 @@ TEST(first_answer, "the first answer is a new version, whatever it carries")
     EXPECT(fetch_verdict(NULL, &arrived, false, false, NULL) == FETCH_NEW);
 }
 
-TEST(audit, "under audit only bodies count, and an unchanged validator over a changed body is a lie")
+TEST(audit, "under audit only bodies count, and an unchanged validator over a changed body is "
+            "a lie")
 {
-    expect(__LINE__, ID(A, .etag = "\"x\""), ID(B, .etag = "\"x\""), false, true, FETCH_NEW, true);
+    expect(__LINE__, ID(A, .etag = "\"x\""), ID(B, .etag = "\"x\""), false, true, FETCH_NEW,
+            true);
     expect(__LINE__, ID(A, .etag = "\"x\""), ID(A, .etag = "\"x\""), false, true, FETCH_SAME,
             false);
     expect(__LINE__, ID(A, .etag = "\"x\""), ID(B, .etag = "\"y\""), false, true, FETCH_NEW,

@@ -30,8 +30,8 @@ extern const struct fetch_options web_options;
 
 void web_open(struct web *w, const struct fetch_options *o);
 void web_close(struct web *w);
-#define WEB(name, options)                                                                       \
-    CLEANUP(web_close) struct web name;                                                          \
+#define WEB(name, options)                                                                     \
+    CLEANUP(web_close) struct web name;                                                        \
     web_open(&name, (options))
 
 void web_start(struct web *w, struct answer *a, const struct fetch_request *r);

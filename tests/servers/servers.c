@@ -166,7 +166,8 @@ void server_write(const char *root, const char *name, const char *text)
 }
 
 static const char nginx_conf[] =
-        "daemon off; master_process off; worker_processes 1; pid %1$s/pid; error_log %1$s/error.log;\n"
+        "daemon off; master_process off; worker_processes 1; pid %1$s/pid; error_log "
+        "%1$s/error.log;\n"
         "events { worker_connections 1024; }\n"
         "http {\n"
         "  access_log off; default_type text/html; keepalive_requests 100000;\n"
@@ -183,6 +184,7 @@ static const char nginx_conf[] =
         "    location /to-https { return 302 https://127.0.0.1:%3$u/page.html; }\n"
         "    location /moved { return 301 /page.html; }\n"
         "    location /limited { return 429; }\n"
+        "    location /protocol { return 200 $server_protocol; }\n"
         "  }\n"
         "}\n";
 
@@ -197,12 +199,13 @@ static void make_certificates(struct arena *a, const char *dir)
     server_write(dir, "ext", "subjectAltName=IP:127.0.0.1,DNS:localhost\n");
     const char *openssl = "/usr/bin/openssl";
     run((const char *[]){openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt",
-            "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=test CA", "-days", "2", "-keyout",
-            ca_key, "-out", ca, NULL});
+            "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=test CA", "-days", "2",
+            "-keyout", ca_key, "-out", ca, NULL});
     run((const char *[]){openssl, "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
             "-nodes", "-subj", "/CN=localhost", "-keyout", key, "-out", request, NULL});
     run((const char *[]){openssl, "x509", "-req", "-in", request, "-CA", ca, "-CAkey", ca_key,
-            "-CAcreateserial", "-days", "2", "-extfile", extensions, "-out", certificate, NULL});
+            "-CAcreateserial", "-days", "2", "-extfile", extensions, "-out", certificate,
+            NULL});
 }
 
 static bool answers(unsigned port)
@@ -230,8 +233,8 @@ void server_nginx(struct arena *life, struct server_nginx *ret_server)
     s.root = root;
     s.ca = arena_printf(life, "%s/ca.pem", dir);
     server_write(dir, "conf", arena_printf(life, nginx_conf, dir, s.http, s.https));
-    const char *argv[] = {"/usr/sbin/nginx", "-c", arena_printf(life, "%s/conf", dir), "-p", dir,
-            "-e", arena_printf(life, "%s/error.log", dir), NULL};
+    const char *argv[] = {"/usr/sbin/nginx", "-c", arena_printf(life, "%s/conf", dir), "-p",
+            dir, "-e", arena_printf(life, "%s/error.log", dir), NULL};
     child_start(life, argv, SIGTERM);
     for (int tries = 0; !answers(s.http); tries++) {
         if (tries > 500)
