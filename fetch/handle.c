@@ -32,6 +32,7 @@ static void set_borders(CURL *c, struct fetch_transfer *t)
     SET(c, CURLOPT_SSL_VERIFYPEER, 1L); /* (4) */
     SET(c, CURLOPT_SSL_VERIFYHOST, 2L);
     SET(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    SET(c, CURLOPT_CAPATH, NULL); /* with a directory libcurl reads them for each connection */
     if (t->fetch->o.ca_file)
         SET(c, CURLOPT_CAINFO, t->fetch->o.ca_file);
     if (t->fetch->resolve)

@@ -39,10 +39,10 @@ msec fetch_learn_baseline(struct fetch_learned *l, const struct fetch_learn_limi
 
 msec fetch_learn_estimate(const struct fetch_learned *l)
 {
-    msec sum = 0, weights = 0;
-    for (unsigned i = 0; i < l->ngaps; i++) {
-        sum += l->gaps[i] << i;
-        weights += (msec)1 << i;
+    msec sum = 0, weights = 0, weight = 1;
+    for (unsigned i = 0; i < l->ngaps && i < FETCH_LEARN_GAPS; i++, weight *= 2) {
+        sum += l->gaps[i] * weight;
+        weights += weight;
     }
     return weights ? sum / weights : 0;
 }

@@ -143,8 +143,6 @@ static void could_not_connect(const struct fetch_transfer *t, char why[FETCH_WHY
         snprintf(why, FETCH_WHY_SIZE, "connection refused by %s", peer);
     else if (number == ENETUNREACH || number == EHOSTUNREACH)
         snprintf(why, FETCH_WHY_SIZE, "there is no route to %s", peer);
-    else if (number == EMFILE || number == ENFILE)
-        snprintf(why, FETCH_WHY_SIZE, "too many files are open here to connect to %s", peer);
     else
         snprintf(why, FETCH_WHY_SIZE, "could not connect to %s", peer);
 }

@@ -10,6 +10,7 @@
  */
 #include "fetch/fetch_int.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -37,11 +38,17 @@ curl_socket_t fetch_on_socket_open(
         fetch_reason_refused(&a, run->refused);
         return CURL_SOCKET_BAD; /* (1) */
     }
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd < 0) {
+        snprintf(run->refused, sizeof(run->refused), "no socket can be opened here: %s",
+                strerror(errno));
+        return CURL_SOCKET_BAD;
+    }
     run->has_tried = true;
     run->address = a;
     run->port = port_of(&address->addr);
     t->fetch->stats.connections++;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    return fd;
 }
 
 int fetch_on_request(void *arg, char *remote, char *local, int remote_port, int local_port)
