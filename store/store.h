@@ -42,6 +42,7 @@ struct store_options {
     const char *who;  /* for people: "run", "list": who holds the directory */
     bool quiet;       /* do not say "making a database ..." on stderr */
     const struct clock *clock;
+    const char *pg_bin; /* directory of the server's programs; NULL: the newest installed */
 };
 
 /* Opens, making and migrating what is missing.  Blocks, about 2 s on first use. */
@@ -126,7 +127,8 @@ struct store_page {
     int64_t id;
     const char *url; /* the normalised request */
     int64_t latest_version; /* 0: none yet */
-    msec last_fetch_at, verified_at, last_change_at; /* MSEC_NEVER: not yet */
+    msec last_fetch_at, verified_at; /* MSEC_NEVER: not yet */
+    msec last_change_at;             /* when a version after the first was fetched */
     const char *etag, *last_modified; /* the server's own bytes, newest; NULL: none */
     const char *error;                /* why the newest fetch failed; NULL: it did not */
     int64_t fetches, failures; /* failures in a row */
