@@ -137,7 +137,7 @@ static enum err open_files(const struct child_spec *spec, struct fault *f, int *
 
 enum err child_start(const struct child_spec *spec, struct fault *f, pid_t *ret_pid)
 {
-    int log_fd, in_fd, fds[2];
+    int log_fd = -1, in_fd = -1, fds[2] = {-1, -1};
     enum err e = open_files(spec, f, &log_fd, &in_fd, fds);
     if (e)
         return e;

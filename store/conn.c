@@ -266,14 +266,14 @@ enum err conn_script(struct conn *c, const char *sql, struct fault *f)
 
 enum err conn_wait(struct conn *c, int extra_fd, msec wait, struct fault *f, bool *ret_notified)
 {
-    msec until = clock_mono(&clock_system) + wait;
     if (!c->pg)
         return lost(c, f, "there is no connection to the database");
+    msec until = wait == MSEC_NEVER ? MSEC_NEVER : clock_mono(&clock_system) + wait;
     for (;;) {
         bool notified = false;
         for (PGnotify *n; (n = PQnotifies(c->pg)); PQfreemem(n))
             notified = true;
-        msec left = wait == MSEC_NEVER ? slice * 5 : until - clock_mono(&clock_system);
+        msec left = until - clock_mono(&clock_system);
         if (notified || left <= 0) {
             *ret_notified = notified;
             return OK;
