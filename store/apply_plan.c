@@ -2,7 +2,8 @@
  *
  *  (1) A plan that answers a request is known by it: if the request is answered already the
  *      plan was done before, and only what it returned is looked up again.
- *  (2) A page lives as long as a sentinel watches it, and a body as long as a version has it.
+ *  (2) A page lives as long as a sentinel watches it or has a change on it, and a body as
+ *      long as a version has it.
  *  (3) What happened to a sentinel stays in vigil.events under its name when it is dropped.
  */
 #include "store/store_int.h"
@@ -176,13 +177,19 @@ static enum err step_state(struct conn *c, const struct store_step *st, struct a
     return conn_run(c, SQL_SENTINEL_STATE, &p, f, NULL);
 }
 
-static enum err step_drop(struct conn *c, const struct store_step *st, const struct known *k,
-        struct arena *scratch, struct fault *f)
+/* A sentinel that was replaced may have watched more pages than the last one. */
+static enum err step_drop(struct conn *c, const struct store_step *st, struct arena *scratch,
+        struct fault *f)
 {
+    RESULT pages = NULL;
     PARAMS(p, scratch);
     params_int(&p, st->sentinel_id);
-    enum err e = conn_run(c, SQL_SENTINEL_DROP, &p, f, NULL);
-    return e ? e : drop_page_if_unused(c, k->page_id, scratch, f);
+    enum err e = conn_run(c, SQL_SENTINEL_PAGES, &p, f, &pages);
+    if (!e)
+        e = conn_run(c, SQL_SENTINEL_DROP, &p, f, NULL);
+    for (int i = 0; !e && i < PQntuples(pages); i++)
+        e = drop_page_if_unused(c, result_int(pages, i, 0), scratch, f);
+    return e;
 }
 
 static enum err put_event(struct conn *c, const struct store_step *st, const char *name,
@@ -220,7 +227,7 @@ static enum err do_step(struct conn *c, struct store_step *st, struct arena *scr
         e = step_state(c, st, scratch, f);
         break;
     case STORE_STEP_DROP:
-        e = step_drop(c, st, &k, scratch, f);
+        e = step_drop(c, st, scratch, f);
         break;
     case STORE_STEP_EVENT:
         break;

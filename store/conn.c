@@ -264,6 +264,17 @@ enum err conn_script(struct conn *c, const char *sql, struct fault *f)
     return collect(c, clock_mono(&clock_system) + script_within, f, NULL);
 }
 
+void conn_roll_back(struct conn *c)
+{
+    enum conn_trouble trouble = c->trouble;
+    char sqlstate[sizeof c->sqlstate];
+    memcpy(sqlstate, c->sqlstate, sizeof sqlstate);
+    if (trouble == CONN_LOST || conn_run(c, SQL_ROLLBACK, NULL, NULL, NULL) != OK)
+        return; /* the transaction ends with the connection */
+    c->trouble = trouble;
+    memcpy(c->sqlstate, sqlstate, sizeof sqlstate);
+}
+
 enum err conn_wait(struct conn *c, int extra_fd, msec wait, struct fault *f, bool *ret_notified)
 {
     if (!c->pg)

@@ -94,7 +94,7 @@ static enum err step(struct conn *c, msec now, struct fault *f, bool *ret_done)
     if (!e && applied < migration_count)
         e = apply_one(c, &migrations[applied], now, f);
     if (e) {
-        (void)conn_run(c, SQL_ROLLBACK, NULL, NULL, NULL); /* the first error is the one told */
+        conn_roll_back(c);
         if (applied < migration_count)
             fault_prefix(f, "migration %s: ", migrations[applied].name);
         return e;

@@ -144,8 +144,8 @@ static enum err run_once(struct store *s, struct store_job *job, struct arena *s
         CRASH_POINT("before_commit");
         e = conn_run(&s->conn, SQL_COMMIT, NULL, f, NULL);
         CRASH_POINT("after_commit");
-    } else if (s->conn.trouble != CONN_LOST) {
-        (void)conn_run(&s->conn, SQL_ROLLBACK, NULL, NULL, NULL); /* the first error is told */
+    } else {
+        conn_roll_back(&s->conn);
     }
     return e;
 }

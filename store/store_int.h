@@ -76,6 +76,8 @@ const char *json_clean(struct arena *scratch, const char *s);
  * On an error c->trouble says which kind. */
 MUST_USE enum err conn_run(struct conn *c, enum statement st, const struct params *p,
         struct fault *f, PGresult **ret_result);
+/* Ends a transaction that failed; what the failure was is kept in `c`. */
+void conn_roll_back(struct conn *c);
 /* Runs a whole script (a migration), not prepared. */
 MUST_USE enum err conn_script(struct conn *c, const char *sql, struct fault *f);
 /* Waits for a notification (true) or until `wait` has passed; `extra_fd` also ends it. */

@@ -75,7 +75,8 @@ static void see_to_server(struct store_writer *w)
     lock_release(&w->lock);
     if (!wanted)
         return;
-    (void)embedded_ensure(w->store->embedded, &f); /* the fault is the answer */
+    if (embedded_ensure(w->store->embedded, &f) == OK)
+        f = (struct fault){0};
     lock_take(&w->lock);
     w->wants_server = false;
     w->server_seen_to = true;

@@ -63,14 +63,6 @@ static enum err attempt(struct store_writer *w, const struct list *group, int64_
     return e;
 }
 
-static void roll_back(struct store_writer *w)
-{
-    struct fault ignored; /* when this fails too, the next statement tells */
-    enum conn_trouble trouble = w->conn.trouble;
-    if (conn_run(&w->conn, SQL_ROLLBACK, NULL, &ignored, NULL) == OK)
-        w->conn.trouble = trouble;
-}
-
 static void finish(struct store_writer *w, struct list *group)
 {
     list_each(l, group)
@@ -105,7 +97,7 @@ static enum outcome settle(struct store_writer *w, const struct list *group, str
             n = 0;
             break;
         case CONN_WAIT: /* (3) */
-            roll_back(w);
+            conn_roll_back(&w->conn);
             if (strcmp(w->conn.sqlstate, "57014") == 0 && ++timeouts == TIMEOUTS_MAX)
                 return REFUSED;
             writer_unavailable(w, f);
@@ -114,7 +106,7 @@ static enum outcome settle(struct store_writer *w, const struct list *group, str
             break;
         case CONN_REFUSED:
         case CONN_FINE:
-            roll_back(w);
+            conn_roll_back(&w->conn);
             return REFUSED;
         }
     }

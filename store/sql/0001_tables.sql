@@ -81,7 +81,7 @@ CREATE TABLE vigil_kb.sentinel (
     owner text NOT NULL,
     definition text NOT NULL,
     monitor text NOT NULL,
-    fetch text NOT NULL,
+    fetch_rule text NOT NULL,
     compare text NOT NULL,
     state text NOT NULL
         CHECK (state IN ('waiting', 'active', 'disabled', 'waiting-disabled', 'ended')),
