@@ -418,9 +418,11 @@ struct grammar_diagnostic {
     enum grammar_severity severity;
     const char *file;
     struct grammar_pos pos;
-    const char *message;     /* "no such date (month/day/year is expected)" */
-    const char *hint;        /* "Did you mean LINKS?" or NULL */
-    const char *source_line; /* without its line end */
+    const char *message; /* "no such date (month/day/year is expected)" */
+    const char *hint;    /* "Did you mean LINKS?" or NULL */
+    const char
+            *source_line; /* without its line end; of a very long one the part that matters */
+    uint32_t caret;       /* characters of source_line before the caret */
 };
 
 struct grammar_script {
