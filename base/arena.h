@@ -26,7 +26,8 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap);
 void *arena_memdup(struct arena *a, const void *bytes, size_t len);
 
 #define arena_new_of(a, type) ((type *)arena_zalloc((a), sizeof(type)))
-#define arena_array_of(a, n, type) ((type *)arena_zalloc((a), arena_array_bytes((n), sizeof(type))))
+#define arena_array_of(a, n, type)                                                             \
+    ((type *)arena_zalloc((a), arena_array_bytes((n), sizeof(type))))
 size_t arena_array_bytes(size_t n, size_t each); /* n * each, CHECKed against overflow */
 
 /* Ties a foreign object (xmlDoc, PGresult, pcre2_code) to the arena's end.

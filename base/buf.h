@@ -23,9 +23,8 @@ bool buf_puts(struct buf *b, const char *s);
 bool buf_putc(struct buf *b, char c);
 bool buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 bool buf_vprintf(struct buf *b, const char *fmt, va_list ap);
-bool buf_reserve(struct buf *b, size_t more); /* room for `more` bytes beyond len */
-const char *buf_text(const struct buf *b);    /* "" when nothing was appended */
+bool buf_reserve(struct buf *b, size_t more);   /* room for `more` bytes beyond len */
+const char *buf_text(const struct buf *b);      /* "" when nothing was appended */
 char *buf_take(struct buf *b, size_t *ret_len); /* hands the heap block over; free() it */
 
-#define BUF(name, max_bytes)                                                                     \
-    CLEANUP(buf_done) struct buf name = {.max = (max_bytes)}
+#define BUF(name, max_bytes) CLEANUP(buf_done) struct buf name = {.max = (max_bytes)}

@@ -18,17 +18,16 @@
 /* Runs fn(&variable) when the variable leaves its scope: every exit is a plain return. */
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 
-#define CHECK(expr)                                                                              \
-    do {                                                                                         \
-        if (__builtin_expect(!(expr), 0))                                                        \
-            check_failed(__FILE__, __LINE__, #expr);                                             \
+#define CHECK(expr)                                                                            \
+    do {                                                                                       \
+        if (__builtin_expect(!(expr), 0))                                                      \
+            check_failed(__FILE__, __LINE__, #expr);                                           \
     } while (0)
 
 NORETURN void check_failed(const char *file, int line, const char *expr);
 
 #define countof(array) (sizeof(array) / sizeof((array)[0]))
-#define container_of(ptr, type, member)                                                          \
-    ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 /* Everything that crosses a `void *` begins with `uint32_t tag`; this turns it back into
  * what it was, or stops here rather than somewhere strange. */

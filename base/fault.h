@@ -11,14 +11,14 @@
 
 enum err {
     OK = 0,
-    ERR_SYNTAX = 1, /* the text does not parse */
-    ERR_NAME = 2,   /* no such thing, or it exists already */
-    ERR_RANGE = 3,  /* a value outside what is allowed */
-    ERR_LIMIT = 4,  /* a cap was hit: size, time, count */
-    ERR_NET = 5,    /* the other side did not answer as it should */
-    ERR_STORE = 6,  /* PostgreSQL said no, or is away */
-    ERR_IO = 7,     /* files, directories, processes */
-    ERR_BUSY = 8,   /* somebody else holds it */
+    ERR_SYNTAX = 1,      /* the text does not parse */
+    ERR_NAME = 2,        /* no such thing, or it exists already */
+    ERR_RANGE = 3,       /* a value outside what is allowed */
+    ERR_LIMIT = 4,       /* a cap was hit: size, time, count */
+    ERR_NET = 5,         /* the other side did not answer as it should */
+    ERR_STORE = 6,       /* PostgreSQL said no, or is away */
+    ERR_IO = 7,          /* files, directories, processes */
+    ERR_BUSY = 8,        /* somebody else holds it */
     ERR_UNSUPPORTED = 9, /* understood, but this build cannot run it */
     ERR_COUNT
 };

@@ -10,7 +10,10 @@ struct list {
     struct list *next, *prev;
 };
 
-#define LIST_INIT(head) {&(head), &(head)}
+#define LIST_INIT(head)                                                                        \
+    {                                                                                          \
+        &(head), &(head)                                                                       \
+    }
 
 static inline void list_init(struct list *l)
 {
@@ -48,8 +51,8 @@ static inline struct list *list_first(const struct list *head)
     return list_is_empty(head) ? NULL : head->next;
 }
 
-#define list_each(pos, head)                                                                     \
-    for (struct list *pos = (head)->next, *pos##_next = pos->next; pos != (head);                \
+#define list_each(pos, head)                                                                   \
+    for (struct list *pos = (head)->next, *pos##_next = pos->next; pos != (head);              \
             pos = pos##_next, pos##_next = pos->next)
 
 #define list_entry(ptr, type, member) container_of(ptr, type, member)

@@ -37,8 +37,8 @@ struct map_node *map_next(const struct map_node *n);
 /* Every member, in no order.  The current one may be removed. */
 struct map_node *map_walk(const struct map *m, size_t *bucket, struct map_node *after);
 
-#define map_each(pos, m)                                                                         \
-    for (size_t pos##_b = 0, pos##_once = 1; pos##_once; pos##_once = 0)                         \
-        for (struct map_node *pos = map_walk((m), &pos##_b, NULL),                               \
-                             *pos##_n = pos ? map_walk((m), &pos##_b, pos) : NULL;               \
+#define map_each(pos, m)                                                                       \
+    for (size_t pos##_b = 0, pos##_once = 1; pos##_once; pos##_once = 0)                       \
+        for (struct map_node *pos = map_walk((m), &pos##_b, NULL),                             \
+                             *pos##_n = pos ? map_walk((m), &pos##_b, pos) : NULL;             \
                 pos; pos = pos##_n, pos##_n = pos ? map_walk((m), &pos##_b, pos) : NULL)

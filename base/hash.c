@@ -1,0 +1,33 @@
+#include "base/hash.h"
+#include <openssl/evp.h>
+#include <string.h>
+#include <xxhash.h>
+
+struct hash128 hash128_of(const void *bytes, size_t len)
+{
+    XXH128_hash_t h = XXH3_128bits(bytes, len);
+    return (struct hash128){.lo = h.low64, .hi = h.high64};
+}
+
+struct sha256 sha256_of(const void *bytes, size_t len)
+{
+    struct sha256 d;
+    unsigned n = 0;
+    CHECK(EVP_Digest(bytes, len, d.bytes, &n, EVP_sha256(), NULL) == 1 && n == sizeof d.bytes);
+    return d;
+}
+
+bool sha256_equal(const struct sha256 *a, const struct sha256 *b)
+{
+    return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+}
+
+void sha256_hex(const struct sha256 *d, char hex[65])
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < sizeof d->bytes; i++) {
+        hex[2 * i] = digits[d->bytes[i] >> 4];
+        hex[2 * i + 1] = digits[d->bytes[i] & 15];
+    }
+    hex[64] = 0;
+}

@@ -1,0 +1,134 @@
+#include "base/json.h"
+#include <math.h>
+
+void json_init(struct json *j, struct buf *out)
+{
+    *j = (struct json){.out = out};
+}
+
+/* Called before each value: writes the comma that is due, unless a key was just written. */
+static void value_begins(struct json *j)
+{
+    if (j->after_key) {
+        j->after_key = false;
+        return;
+    }
+    if (j->has_member >> j->depth & 1)
+        buf_putc(j->out, ',');
+    j->has_member |= (uint64_t)1 << j->depth;
+}
+
+static void open_level(struct json *j, char c)
+{
+    value_begins(j);
+    buf_putc(j->out, c);
+    CHECK(j->depth < 63);
+    j->depth++;
+    j->has_member &= ~((uint64_t)1 << j->depth);
+}
+
+static void close_level(struct json *j, char c)
+{
+    CHECK(j->depth > 0 && !j->after_key);
+    j->depth--;
+    buf_putc(j->out, c);
+}
+
+void json_object(struct json *j)
+{
+    open_level(j, '{');
+}
+
+void json_object_end(struct json *j)
+{
+    close_level(j, '}');
+}
+
+void json_array(struct json *j)
+{
+    open_level(j, '[');
+}
+
+void json_array_end(struct json *j)
+{
+    close_level(j, ']');
+}
+
+static void write_escaped(struct buf *out, struct str s)
+{
+    buf_putc(out, '"');
+    for (size_t i = 0; i < s.len;) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        size_t n = utf8_length(s.ptr + i, s.len - i);
+        if (c == '"' || c == '\\')
+            buf_printf(out, "\\%c", c);
+        else if (c == '\n')
+            buf_puts(out, "\\n");
+        else if (c == '\t')
+            buf_puts(out, "\\t");
+        else if (c < 0x20 || c == 0x7F)
+            buf_printf(out, "\\u%04x", c);
+        else if (n == 0)
+            buf_puts(out, "\xEF\xBF\xBD"); /* U+FFFD for each byte that is no character */
+        else
+            buf_append(out, s.ptr + i, n);
+        i += n ? n : 1;
+    }
+    buf_putc(out, '"');
+}
+
+void json_key(struct json *j, const char *key)
+{
+    CHECK(!j->after_key);
+    value_begins(j);
+    write_escaped(j->out, str_of(key));
+    buf_putc(j->out, ':');
+    j->after_key = true;
+}
+
+void json_str(struct json *j, struct str s)
+{
+    value_begins(j);
+    write_escaped(j->out, s);
+}
+
+void json_text(struct json *j, const char *s)
+{
+    if (s)
+        json_str(j, str_of(s));
+    else
+        json_null(j);
+}
+
+void json_int(struct json *j, int64_t n)
+{
+    value_begins(j);
+    buf_printf(j->out, "%lld", (long long)n);
+}
+
+void json_number(struct json *j, double n)
+{
+    value_begins(j);
+    if (isfinite(n))
+        buf_printf(j->out, "%.10g", n);
+    else
+        buf_puts(j->out, "null");
+}
+
+void json_bool(struct json *j, bool b)
+{
+    value_begins(j);
+    buf_puts(j->out, b ? "true" : "false");
+}
+
+void json_null(struct json *j)
+{
+    value_begins(j);
+    buf_puts(j->out, "null");
+}
+
+void json_raw(struct json *j, const char *json_text)
+{
+    value_begins(j);
+    buf_puts(j->out, json_text);
+}
