@@ -42,6 +42,8 @@ struct store_options {
     const char *who;  /* for people: "run", "list": who holds the directory */
     bool quiet;       /* do not say "making a database ..." on stderr */
     const struct clock *clock;
+    const char *pg_bin;  /* directory of the server's programs; NULL: the newest installed */
+    const char *pg_user; /* whom the server runs as when root starts it; NULL: "postgres" */
 };
 
 /* Opens, making and migrating what is missing.  Blocks, about 2 s on first use. */
@@ -63,6 +65,10 @@ const char *store_run_dir(const struct store *s);
 
 /* Where the engine of this database answers `status` (also when the database is away). */
 const char *store_control_path(const struct store *s);
+
+/* The same without opening anything, for when the database is away.  The path is named
+ * whether an engine listens there or not; NULL: nobody can have made one. */
+const char *store_find_control(struct arena *life, const struct store_options *o);
 
 /* ---- reading, for commands --------------------------------------------------------- */
 
@@ -126,7 +132,8 @@ struct store_page {
     int64_t id;
     const char *url; /* the normalised request */
     int64_t latest_version; /* 0: none yet */
-    msec last_fetch_at, verified_at, last_change_at; /* MSEC_NEVER: not yet */
+    msec last_fetch_at, verified_at; /* MSEC_NEVER: not yet */
+    msec last_change_at;             /* when a version after the first was fetched */
     const char *etag, *last_modified; /* the server's own bytes, newest; NULL: none */
     const char *error;                /* why the newest fetch failed; NULL: it did not */
     int64_t fetches, failures; /* failures in a row */
@@ -205,7 +212,8 @@ struct store_version_job {
     size_t nnotices;
     const struct store_evaluation *evaluations;
     size_t nevaluations;
-    int64_t *ret_change_ids; /* room for nchanges; filled before done */
+    int64_t *ret_change_ids; /* room for nchanges; filled before done; 0: the sentinel was
+                                dropped meanwhile, so its change was not recorded */
 };
 
 struct store_touch_job {
@@ -217,7 +225,8 @@ struct store_touch_job {
 enum store_step_kind {
     STORE_STEP_CREATE,  /* insert; ret_id (and ret_page_id) are filled */
     STORE_STEP_REPLACE, /* CREATE OR REPLACE, ALTER: same id, new definition and times */
-    STORE_STEP_STATE,   /* state, started_at, ended_at, base_version */
+    STORE_STEP_STATE,   /* state (NULL: kept), started_at, ended_at, base_version, end_reason;
+                           starts_at and ends_at unless they are 0 */
     STORE_STEP_DROP,    /* sentinel, its changes and notifications; page when unused */
     STORE_STEP_EVENT,   /* a row in vigil.events only */
 };
