@@ -36,6 +36,12 @@ TEST(same, "an event forbidden between itself and another blocks all but the new
     DETECTS("['NOT','A','A','B']", "unrestricted", "A@1 A@2 B@3", "2-3:(A2 B1)");
 }
 
+TEST(two_paths, "an occurrence that is forbidden and opens hides no other that came before it")
+{
+    DETECTS("['NOT',['OR','N','A'],'A','B']", "recent", "N@1 A@1 B@2 A@3 B@4", "3-4:(A2 B2)");
+    DETECTS("['NOT',['OR','N',['SEQ','X','N']],'A','B']", "recent", "X@0 N@1 A@1 B@2", "");
+}
+
 TEST(forbidden_terminator, "a closing one that is also forbidden closes before it forbids")
 {
     DETECTS("['NOT','B','A','B']", "recent", "A@1 B@2 B@3", "1-2:(A1 B1)");
