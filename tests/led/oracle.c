@@ -19,7 +19,17 @@ static struct found join(struct found a, struct found b)
 
 static bool is_same(const struct found *a, const struct found *b)
 {
-    return a->start == b->start && a->end == b->end && a->parts == b->parts;
+    return a->origin == b->origin && a->start == b->start && a->parts == b->parts;
+}
+
+static uint64_t origin_of(const struct expr *e)
+{
+    uint64_t h = (uint64_t)e->op * 31 + (uint64_t)(e->op == O_NAME ? e->name
+                                                     : e->op == O_ANY ? e->m
+                                                                      : 0);
+    for (int i = 0; i < e->count; i++)
+        h = (h ^ origin_of(e->kid[i])) * UINT64_C(0x100000001b3) + (uint64_t)i;
+    return h;
 }
 
 /* e2 may not lie in [end of e1, start of e3], if it came before e3 was processed. */
@@ -111,7 +121,8 @@ void oracle_run(const struct expr *e, const struct raise *history, int raises,
         for (int i = 0; i < raises; i++)
             if (history[i].name == e->name)
                 add(ret, (struct found){.start = history[i].at, .end = history[i].at,
-                                 .parts = (uint64_t)1 << i, .arrival = i});
+                                 .parts = (uint64_t)1 << i, .arrival = i,
+                                 .origin = origin_of(e)});
         return;
     }
     struct findings *k = calloc((size_t)e->count, sizeof *k);
@@ -132,5 +143,8 @@ void oracle_run(const struct expr *e, const struct raise *history, int raises,
     for (int i = 0; i < e->count && e->op == O_OR; i++)
         for (int j = 0; j < k[i].count; j++)
             add(ret, k[i].list[j]);
+    bool passes_on = e->op == O_OR || (e->op == O_ANY && e->m == 1);
+    for (int i = 0; i < ret->count && !passes_on; i++)
+        ret->list[i].origin = origin_of(e);
     free(k);
 }

@@ -26,7 +26,8 @@ struct found {
     msec start, end;
     uint64_t parts;
     int64_t ticks;  /* sum of the tick times among its parts */
-    int arrival;    /* the raise that detected it */
+    int arrival;     /* the raise that detected it */
+    uint64_t origin; /* which expression it is an occurrence of; OR passes its operand's on */
 };
 
 enum { FOUND_MAX = 3000 };
