@@ -9,7 +9,13 @@
 
 /* ---- decoding: decode.c, charset.c, meta.c -------------------------------------------- */
 
-enum charset_how { CHARSET_UTF8, CHARSET_1252, CHARSET_UTF16LE, CHARSET_UTF16BE, CHARSET_ICONV };
+enum charset_how {
+    CHARSET_UTF8,
+    CHARSET_1252,
+    CHARSET_UTF16LE,
+    CHARSET_UTF16BE,
+    CHARSET_ICONV
+};
 
 struct charset {
     enum charset_how how;
@@ -74,7 +80,7 @@ struct build {
     /* the digest's arrays */
     struct buf children, tags, attr_at; /* uint32_t a node */
     struct intern tag_names, attr_strings;
-    struct buf attrs;                                        /* two uint32_t each: name, value */
+    struct buf attrs; /* two uint32_t each: name, value */
     struct buf text_node, text_spans, text_block, text_pool; /* a text */
     struct buf links, images, addresses; /* spans into addresses, as written in the page */
     struct buf base;                     /* the first <base href> */
@@ -140,7 +146,8 @@ struct page_span {
 /* Bytes of the whole block by the header's counts; UINT64_MAX when they cannot be true. */
 uint64_t digest_total(const struct digest_header *h);
 
-/* ---- HTML tokens: tokens.c ----------------------------------------------------------------- */
+/* ---- HTML tokens: tokens.c -----------------------------------------------------------------
+ */
 
 /* Reads HTML by the standard's tokenizer and says what is in it.  Comments, doctypes and
  * processing instructions are gone, references are resolved, names are in lower case;

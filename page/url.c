@@ -113,8 +113,8 @@ static const char *default_port(struct str scheme)
 {
     static const struct {
         const char *scheme, *port;
-    } ports[] = {{"http", "80"}, {"https", "443"}, {"ftp", "21"}, {"gopher", "70"}, {"ws", "80"},
-            {"wss", "443"}, {"nntp", "119"}, {"telnet", "23"}};
+    } ports[] = {{"http", "80"}, {"https", "443"}, {"ftp", "21"}, {"gopher", "70"},
+            {"ws", "80"}, {"wss", "443"}, {"nntp", "119"}, {"telnet", "23"}};
 
     for (size_t i = 0; i < countof(ports); i++)
         if (str_equal_nocase(scheme, str_of(ports[i].scheme)))
@@ -210,6 +210,9 @@ static void put_scheme(struct buf *out, struct str scheme)
 
 static bool put_whole(struct buf *out, const struct parts *p)
 {
+    if (p->authority.ptr && p->authority.len == 0 && has_authority_scheme(p->scheme) &&
+            !str_equal_nocase(p->scheme, STR("file")))
+        return false; /* "http://" and no host */
     put_scheme(out, p->scheme);
     if (p->authority.ptr) {
         buf_puts(out, "//");
