@@ -24,14 +24,6 @@ static const char *const inline_names[] = {
         "a", "b", "code", "em", "font", "i", "span", "strong", "sub", "sup", "u"};
 static const char *const dropped_names[] = {"noscript", "script", "style", "template"};
 
-static bool is_one_of(struct str name, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (name.ptr[0] == names[i][0] && str_equal(name, str_of(names[i])))
-            return true;
-    return false;
-}
-
 void build_init(struct build *b, size_t max, bool xml)
 {
     *b = (struct build){.max = max, .xml = xml, .drop_scripts = !xml};
@@ -251,7 +243,8 @@ static size_t without_twins(struct pair *attrs, size_t n)
 {
     size_t kept = 0;
 
-    qsort(attrs, n, sizeof *attrs, compare_pairs);
+    if (n > 1)
+        qsort(attrs, n, sizeof *attrs, compare_pairs);
     for (size_t i = 0; i < n; i++)
         if (kept == 0 || !str_equal(attrs[kept - 1].name, attrs[i].name))
             attrs[kept++] = attrs[i];
@@ -261,7 +254,7 @@ static size_t without_twins(struct pair *attrs, size_t n)
 void build_open(struct build *b, struct str name, struct pair *attrs, size_t nattrs)
 {
     if (b->skip_depth ||
-            (b->drop_scripts && is_one_of(name, dropped_names, countof(dropped_names)))) {
+            (b->drop_scripts && name_is_one_of(name, dropped_names, countof(dropped_names)))) {
         b->skip_depth++; /* (4): the text before stays open */
         return;
     }
@@ -273,7 +266,7 @@ void build_open(struct build *b, struct str name, struct pair *attrs, size_t nat
         b->drop_scripts =
                 str_equal_nocase(name, STR("html")) || str_equal_nocase(name, STR("svg"));
 
-    bool is_inline = is_one_of(name, inline_names, countof(inline_names));
+    bool is_inline = name_is_one_of(name, inline_names, countof(inline_names));
     if (is_inline)
         text_flush(b);
     else

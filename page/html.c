@@ -129,13 +129,16 @@ static void written(struct reader *r)
 /* A name the parser reads back as it is. */
 static void put_tag_name(struct reader *r, struct str name, bool own)
 {
+    size_t len = name.len < 80 ? name.len : 80;
+
     if (own)
         buf_puts(&r->chunk, OWN_PREFIX);
-    for (size_t i = 0; i < name.len && i < 80; i++) {
-        char c = name.ptr[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-                     c == ':' || c == '.';
-        buf_putc(&r->chunk, plain ? c : '_');
+    if (!buf_append(&r->chunk, name.ptr, len))
+        return;
+    for (char *p = r->chunk.data + r->chunk.len - len; *p; p++) {
+        bool plain = (*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '-' ||
+                     *p == '_' || *p == ':' || *p == '.';
+        *p = plain ? *p : '_';
     }
 }
 
@@ -171,33 +174,25 @@ static void put_end(struct reader *r, struct str name, bool own)
         r->failed = true;
 }
 
-static bool is_in(struct str name, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_equal(name, str_of(names[i])))
-            return true;
-    return false;
-}
-
 static bool belongs_in_head(struct str name)
 {
     static const char *const names[] = {
             "title", "meta", "link", "base", "basefont", "bgsound", "noframes"};
-    return is_in(name, names, countof(names));
+    return name_is_one_of(name, names, countof(names));
 }
 
 /* Elements that have no end tag, of which the parser does not know. */
 static bool is_new_void(struct str name)
 {
     static const char *const names[] = {"embed", "source", "track", "wbr", "keygen", "bgsound"};
-    return is_in(name, names, countof(names));
+    return name_is_one_of(name, names, countof(names));
 }
 
 static bool is_void(struct str name)
 {
     static const char *const names[] = {"area", "base", "basefont", "br", "col", "frame", "hr",
             "img", "input", "isindex", "link", "meta", "param"};
-    return is_in(name, names, countof(names)) || is_new_void(name);
+    return name_is_one_of(name, names, countof(names)) || is_new_void(name);
 }
 
 static void head_ends(struct reader *r)

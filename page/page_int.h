@@ -44,8 +44,25 @@ size_t reference_read(struct str s, bool in_attribute, char out[8], size_t *ret_
 /* White space to single spaces (U+00A0 is white space), composed by NFC.  Keeps one space
  * at either end where there was some.  Appended to `out`. */
 bool text_normalise(struct str s, struct buf *out);
-bool is_space(char c);
-char to_lower(char c);
+
+static inline bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+}
+
+static inline char to_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static inline bool name_is_one_of(struct str name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (name.len && name.ptr[0] == names[i][0] &&
+                strncmp(names[i], name.ptr, name.len) == 0 && names[i][name.len] == 0)
+            return true;
+    return false;
+}
 
 /* ---- strings stored once: intern.c ------------------------------------------------------ */
 

@@ -37,7 +37,7 @@ static enum content content_of(struct str name)
             {"noembed", CONTENT_RAW}, {"noframes", CONTENT_RAW}, {"plaintext", CONTENT_REST}};
 
     for (size_t i = 0; i < countof(table); i++)
-        if (str_equal(name, str_of(table[i].name)))
+        if (name.ptr[0] == table[i].name[0] && str_equal(name, str_of(table[i].name)))
             return table[i].content;
     return CONTENT_MARKUP;
 }
@@ -201,10 +201,10 @@ static size_t skip_space(const struct tokens *t, size_t i)
 
 static void put_name(struct tokens *t, size_t from, size_t to)
 {
-    for (size_t i = from; i < to; i++) {
-        char c = to_lower(t->s.ptr[i]);
-        buf_putc(&t->names, (unsigned char)c < ' ' ? '_' : c);
-    }
+    if (!buf_append(&t->names, t->s.ptr + from, to - from))
+        return;
+    for (char *p = t->names.data + t->names.len - (to - from); to > from; p++, to--)
+        *p = (unsigned char)*p < ' ' ? '_' : to_lower(*p);
 }
 
 /* One attribute at i; returns the place behind it. */

@@ -111,8 +111,11 @@ static bool attributes_are_few(struct str s)
 
 static void parser_free(xmlParserCtxtPtr *ctxt)
 {
-    if (*ctxt)
-        xmlFreeParserCtxt(*ctxt);
+    if (!*ctxt)
+        return;
+    if ((*ctxt)->myDoc) /* where it puts declarations it was not asked to keep */
+        xmlFreeDoc((*ctxt)->myDoc);
+    xmlFreeParserCtxt(*ctxt);
 }
 
 enum err xml_read(struct str text, struct build *b, struct fault *f)
