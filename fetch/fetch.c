@@ -13,7 +13,7 @@ static void fetch_release(void *arg)
     fetch_multi_close(fe);
     loop_timer_stop(fe->loop, &fe->pump_timer);
     curl_slist_free_all(fe->resolve);
-    map_done(&fe->hosts);
+    fetch_queue_close(fe);
     curl_global_cleanup();
 }
 
@@ -38,10 +38,8 @@ enum err fetch_new(struct arena *life, struct loop *loop, const struct fetch_opt
 
     list_init(&fe->doomed);
     list_init(&fe->running);
-    list_init(&fe->ready);
-    list_init(&fe->free_hosts);
-    map_init(&fe->hosts);
     loop_timer_init(&fe->pump_timer, pump_expired);
+    fetch_queue_open(fe);
     fetch_multi_open(fe);
     arena_defer(life, fetch_release, fe);
     *ret_fetch = fe;

@@ -28,8 +28,10 @@ struct fetch_options {
     unsigned max_connections, max_host_connections;
     const struct clock *clock; /* NULL: clock_system */
     size_t max_header_bytes;
-    msec slow_timeout;   /* cut when under 100 bytes/s for this long; whole seconds */
-    msec host_gap;       /* least time between two requests to one host; 0: none */
+    msec slow_timeout; /* cut when under 100 bytes/s for this long; whole seconds */
+    /* Least time between two requests to one host; a host that answers 429 or 503 is then
+     * left alone as long as it asks.  0: neither. */
+    msec host_gap;
     const char *ca_file; /* trust these certificates instead of the system's; tests only */
     const char *const *resolve; /* fixed answers to names, each "name:port:address" */
     size_t nresolve;

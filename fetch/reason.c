@@ -118,6 +118,13 @@ void fetch_reason_status(int status, bool was_conditional, char why[FETCH_WHY_SI
             name, more);
 }
 
+void fetch_reason_stopped(const char *host, msec left, char why[FETCH_WHY_SIZE])
+{
+    char span[TIME_TEXT_SIZE];
+    snprintf(why, FETCH_WHY_SIZE, "%.250s asked to be left alone, for %s more", host,
+            time_span(left, span));
+}
+
 /* "93.184.216.34 port 80", or the host's name while there is no address yet. */
 static void put_peer(const struct fetch_transfer *t, char *to, size_t size)
 {

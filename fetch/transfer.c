@@ -61,6 +61,7 @@ static void report_failure(struct fetch_transfer *t, int status, const char *rea
     report(t, &(struct fetch_response){.outcome = FETCH_FAILED,
                       .status = status,
                       .reason = reason,
+                      .retry_after = t->doom_retry_after,
                       .last_modified_at = MSEC_NEVER});
 }
 
@@ -110,8 +111,23 @@ static void run_again(struct fetch_run *run)
     run->refused[0] = run->why[0] = run->curl_says[0] = 0;
 }
 
+/* Its host asked to be left alone: it is not asked, and the caller learns for how long. */
+static void doom_stopped(struct fetch_transfer *t, msec left)
+{
+    char why[FETCH_WHY_SIZE];
+    fetch_reason_stopped(t->host->name, left, why);
+    detach(t);
+    t->doom_retry_after = left;
+    doom(t, why);
+}
+
 void fetch_transfer_begin(struct fetch_transfer *t)
 {
+    msec stopped = fetch_queue_stopped_for(t);
+    if (stopped > 0) {
+        doom_stopped(t, stopped);
+        return;
+    }
     if (t->run)
         run_again(t->run);
     else
@@ -163,6 +179,11 @@ static enum fetch_outcome judge(struct fetch_transfer *t, CURLcode code)
         fetch_reason_curl(t, code, run->why);
         return FETCH_FAILED;
     }
+    if (!h->is_complete) { /* libcurl takes an end inside the headers for an empty body */
+        snprintf(run->why, sizeof(run->why),
+                "the connection ended in the middle of the headers");
+        return FETCH_FAILED;
+    }
     return is_cut_short(t, run->why) ? FETCH_FAILED : FETCH_OK; /* (1) */
 }
 
@@ -183,6 +204,7 @@ static void report_answer(struct fetch_transfer *t, enum fetch_outcome outcome)
         r.last_modified_at = MSEC_NEVER;
     if (outcome == FETCH_FAILED && h->retry_after)
         r.retry_after = fetch_retry_after(h->retry_after, clock_wall(t->fetch->o.clock));
+    fetch_queue_answered(t, r.status, r.retry_after);
     if (outcome == FETCH_OK) {
         r.body = buf_text(&run->body);
         r.body_bytes = run->body.len;

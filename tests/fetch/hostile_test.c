@@ -146,6 +146,39 @@ TEST(incomplete, "half a page is never a page")
     expect_failures(rows, countof(rows));
 }
 
+/* Every prefix of a response, all at once. */
+static void expect_all_cuts_fail(struct web *w, unsigned port, const char *kind)
+{
+    struct answer *size = web_get(w, "http://127.0.0.1:%u/size-of/%s", port, kind);
+    unsigned total = (unsigned)strtoul(size->body, NULL, 10);
+    /* Of chunks, the very last line feed adds nothing. */
+    unsigned complete = strstr(kind, "chunked") ? total - 1 : total, wrong = 0;
+    struct answer *all = arena_array_of(w->life, total + 1, struct answer);
+    for (unsigned n = 0; n <= total; n++)
+        web_start(w, &all[n],
+                &(struct fetch_request){
+                        .url = arena_printf(
+                                w->life, "http://127.0.0.1:%u/cut/%s/%u", port, kind, n)});
+    for (unsigned n = 0; n <= total; n++) {
+        web_wait(w, &all[n]);
+        wrong += all[n].outcome == FETCH_OK ? n < complete || all[n].body_bytes != 3 * 32
+                                            : n == total;
+        if (wrong == 1)
+            test_fail(__FILE__, __LINE__, "%s cut after %u of %u bytes: outcome %d, %s", kind,
+                    n, total, all[n].outcome, all[n].reason);
+    }
+}
+
+TEST(cut_anywhere, "a response cut after any byte is a failure, in every framing")
+{
+    HOSTILE(w, port);
+    expect_all_cuts_fail(&w, port, "length");
+    expect_all_cuts_fail(&w, port, "chunked");
+    expect_all_cuts_fail(&w, port, "gzip");
+    expect_all_cuts_fail(&w, port, "gzip-chunked");
+    expect_all_cuts_fail(&w, port, "gzip-close");
+}
+
 TEST(statuses, "an answer that is not the page is a failure with its name")
 {
     static const struct row rows[] = {

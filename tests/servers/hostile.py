@@ -271,6 +271,34 @@ def odd_length(s, arg, request):
     s.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello")
 
 
+def whole_response(kind):
+    """A complete response in one of the framings; the body is always the same."""
+    body = b"<p>every byte of this counts</p>" * 3
+    packed = gzip.compress(body, mtime=0)
+    chunks = lambda b: b"%x\r\n%s\r\n%x;x=1\r\n%s\r\n0\r\n\r\n" % (10, b[:10], len(b) - 10, b[10:])
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+    return {
+        "length": head + b"Content-Length: %d\r\n\r\n" % len(body) + body,
+        "chunked": head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks(body),
+        "gzip": head + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(packed) + packed,
+        "gzip-chunked": head + b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+                        + chunks(packed),
+        "gzip-close": head + b"Content-Encoding: gzip\r\n\r\n" + packed,
+    }[kind]
+
+
+@behaviour
+def cut(s, arg, request):
+    """/cut/KIND/N: the first N bytes of a response, then nothing."""
+    kind, _, n = arg.partition("/")
+    s.sendall(whole_response(kind)[:int(n)])
+
+
+@behaviour
+def size_of(s, arg, request):
+    answer(s, b"%d" % len(whole_response(arg)))
+
+
 @behaviour
 def gzip_in_gzip(s, arg, request):
     answer(s, gzip.compress(gzip.compress(b"x" * 1000)), headers=["Content-Encoding: gzip, gzip"])
