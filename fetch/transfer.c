@@ -158,6 +158,9 @@ static bool is_cut_short(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE
     else if (run->headers.is_gzip && !fetch_inflate_is_complete(&run->inflate))
         snprintf(why, FETCH_WHY_SIZE, "the compressed body ended early, after %s bytes",
                 fetch_count_text(run->body_wire_bytes, got));
+    else if (run->body_wire_bytes == 0 && !run->headers.has_length &&
+             !run->headers.is_chunked && !run->headers.is_framed)
+        snprintf(why, FETCH_WHY_SIZE, "the connection ended before the body began");
     else
         return false;
     return true;
