@@ -42,6 +42,8 @@ struct store_options {
     const char *who;  /* for people: "run", "list": who holds the directory */
     bool quiet;       /* do not say "making a database ..." on stderr */
     const struct clock *clock;
+    const char *pg_bin;  /* directory of the server's programs; NULL: the newest installed */
+    const char *pg_user; /* whom the server runs as when root starts it; NULL: "postgres" */
 };
 
 /* Opens, making and migrating what is missing.  Blocks, about 2 s on first use. */
@@ -63,6 +65,10 @@ const char *store_run_dir(const struct store *s);
 
 /* Where the engine of this database answers `status` (also when the database is away). */
 const char *store_control_path(const struct store *s);
+
+/* The same without opening anything, for when the database is away.  The path is named
+ * whether an engine listens there or not; NULL: nobody can have made one. */
+const char *store_find_control(struct arena *life, const struct store_options *o);
 
 /* ---- reading, for commands --------------------------------------------------------- */
 
@@ -118,15 +124,19 @@ struct store_sentinel {
     msec installed_at;
     msec starts_at, ends_at;   /* nominal; MSEC_NEVER: not known (a chain), or never */
     msec started_at, ended_at; /* MSEC_NEVER: has not */
+    msec entered_at;           /* when it last took its place among those who look */
+    const char *url;           /* of its page */
     int64_t page_id;           /* 0 before the first page row exists */
     int64_t base_version;      /* pairs older than this do not concern it */
+    int64_t last_version;      /* the newest version it was shown */
 };
 
 struct store_page {
     int64_t id;
     const char *url; /* the normalised request */
     int64_t latest_version; /* 0: none yet */
-    msec last_fetch_at, verified_at, last_change_at; /* MSEC_NEVER: not yet */
+    msec last_fetch_at, verified_at; /* MSEC_NEVER: not yet */
+    msec last_change_at;             /* when a version after the first was fetched */
     const char *etag, *last_modified; /* the server's own bytes, newest; NULL: none */
     const char *error;                /* why the newest fetch failed; NULL: it did not */
     int64_t fetches, failures; /* failures in a row */
@@ -192,6 +202,7 @@ struct store_version_job {
     struct store_job job;
     struct store_fetch_state fetch;
     int64_t version;
+    bool exists; /* the version is stored already; only who looked at it now is new */
     msec fetched_at;
     const char *media_type, *final_url, *content_type;
     struct sha256 body_sha256;
@@ -205,7 +216,10 @@ struct store_version_job {
     size_t nnotices;
     const struct store_evaluation *evaluations;
     size_t nevaluations;
-    int64_t *ret_change_ids; /* room for nchanges; filled before done */
+    const int64_t *seen_by; /* sentinels this version was shown to, evaluated or not */
+    size_t nseen_by;
+    int64_t *ret_change_ids; /* room for nchanges; filled before done; 0: the sentinel was
+                                dropped meanwhile, so its change was not recorded */
 };
 
 struct store_touch_job {
@@ -217,7 +231,8 @@ struct store_touch_job {
 enum store_step_kind {
     STORE_STEP_CREATE,  /* insert; ret_id (and ret_page_id) are filled */
     STORE_STEP_REPLACE, /* CREATE OR REPLACE, ALTER: same id, new definition and times */
-    STORE_STEP_STATE,   /* state, started_at, ended_at, base_version */
+    STORE_STEP_STATE,   /* state (NULL: kept), started_at, ended_at, base_version, end_reason;
+                           starts_at and ends_at unless they are 0 */
     STORE_STEP_DROP,    /* sentinel, its changes and notifications; page when unused */
     STORE_STEP_EVENT,   /* a row in vigil.events only */
 };
@@ -227,6 +242,7 @@ struct store_step {
     int64_t sentinel_id; /* except for CREATE */
     const char *name, *owner, *definition, *state, *url, *monitor, *fetch, *compare;
     msec installed_at, starts_at, ends_at, started_at, ended_at; /* MSEC_NEVER = null */
+    msec entered_at;
     int64_t base_version;
     const char *end_reason; /* "to-reached", "stopped", "never-started", "dependency" */
     /* the row in vigil.events that goes with it; NULL: none */
@@ -267,7 +283,7 @@ struct store_writer;
 /* What SQL or a command asked of the engine (table behind vigil.create_sentinel() etc.). */
 struct store_request {
     int64_t id;
-    const char *verb;  /* "add", "enable", "disable", "stop", "drop" */
+    const char *verb;  /* "add", "check", "enable", "disable", "stop", "drop" */
     const char *text;  /* definitions, or names one a line */
     const char *owner; /* who asked */
 };
