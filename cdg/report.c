@@ -44,7 +44,7 @@ static void json_change(struct json *j, const struct change *c)
         json_item(j, c->how == CHANGE_DELETED ? c->old : c->new_);
         return;
     }
-    json_object(j);
+    json_object_begin(j);
     json_key(j, "old");
     json_item(j, c->old);
     json_key(j, "new");
@@ -61,7 +61,7 @@ static void json_leaf(struct json *j, const char *type, const struct answer *a)
     static const char *const names[] = {"inserted", "deleted", "updated", "moved"};
     size_t left_out = 0;
 
-    json_object(j);
+    json_object_begin(j);
     json_key(j, "type");
     json_text(j, type);
     json_key(j, "result");
@@ -72,7 +72,7 @@ static void json_leaf(struct json *j, const char *type, const struct answer *a)
     }
     for (int how = 0; how < CHANGE_HOW_COUNT; how++) {
         json_key(j, names[how]);
-        json_array(j);
+        json_array_begin(j);
         for (size_t i = 0; i < a->nchanges; i++)
             if ((int)a->changes[i].how == how)
                 json_change(j, &a->changes[i]);
@@ -183,9 +183,9 @@ void report_finding(struct pair_run *run, uint32_t root, struct cdg_finding *f)
             .listed = arena_array_of(scratch, root + 1, bool)};
 
     json_init(&r.json, &detail);
-    json_object(&r.json);
+    json_object_begin(&r.json);
     json_key(&r.json, "leaves");
-    json_array(&r.json);
+    json_array_begin(&r.json);
     add_leaves(&r, root);
     json_array_end(&r.json);
     json_object_end(&r.json);

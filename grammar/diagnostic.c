@@ -195,7 +195,7 @@ void grammar_diagnostic_print(struct buf *out, const struct grammar_diagnostic *
 
 void grammar_diagnostic_json(struct json *out, const struct grammar_diagnostic *d)
 {
-    json_object(out);
+    json_object_begin(out);
     json_key(out, "code");
     json_text(out, codes[d->code].name);
     json_key(out, "severity");
