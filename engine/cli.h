@@ -79,6 +79,7 @@ void cli_print_record(const struct store_rows *rows, int row, FILE *to);
 struct shown_change {
     const char *sentinel, *url, *summary, *detail;
     int64_t id, old_version, new_version;
+    int64_t inserted, deleted, updated, moved;
     msec at;
 };
 void cli_print_change(const struct shown_change *c, bool whole, FILE *to);

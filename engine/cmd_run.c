@@ -22,6 +22,10 @@ static void show_change(const struct engine_change *c, void *arg)
             .id = c->id,
             .old_version = c->old_version,
             .new_version = c->new_version,
+            .inserted = c->inserted,
+            .deleted = c->deleted,
+            .updated = c->updated,
+            .moved = c->moved,
             .at = c->at,
     };
     cli_print_change(&shown, /* whole= */ false, stdout);

@@ -215,6 +215,26 @@ static void put_leaf(struct pen *p, const json_t *leaf)
             put_line(p, "\033[36m", "»", text_of(v), NULL, NULL);
 }
 
+/* "2 inserted, 1 deleted"; what they are follows on the lines below. */
+static void put_counts(struct pen *p, const struct shown_change *c)
+{
+    const struct {
+        int64_t n;
+        const char *word, *colour;
+    } counts[] = {{c->inserted, "inserted", "\033[32m"}, {c->deleted, "deleted", "\033[31m"},
+            {c->updated, "updated", "\033[33m"}, {c->moved, "moved", "\033[36m"}};
+    const char *comma = "";
+    for (size_t i = 0; i < countof(counts); i++) {
+        if (!counts[i].n)
+            continue;
+        fprintf(p->to, "%s%s%lld %s%s", comma, p->colour ? counts[i].colour : "",
+                (long long)counts[i].n, counts[i].word, p->colour ? "\033[0m" : "");
+        comma = ", ";
+    }
+    if (!*comma) /* a NOT, or a difference no list can show */
+        put_text(p->to, c->summary, 160);
+}
+
 void cli_print_change(const struct shown_change *c, bool whole, FILE *to)
 {
     struct pen p = {.to = to, .colour = cli_colour(to), .most = whole ? 2000 : 100,
@@ -227,7 +247,7 @@ void cli_print_change(const struct shown_change *c, bool whole, FILE *to)
     const char *bold = p.colour ? "\033[1m" : "", *dim = p.colour ? "\033[2m" : "",
                *off = p.colour ? "\033[0m" : "";
     fprintf(to, "%s%s%s  %s%s%s  ", dim, clock, off, bold, c->sentinel, off);
-    put_text(to, c->summary, 160);
+    put_counts(&p, c);
     fprintf(to, "  %s", dim);
     put_text(to, c->url, 120);
     fprintf(to, " v%lld→v%lld #%lld%s\n", (long long)c->old_version, (long long)c->new_version,
@@ -264,6 +284,10 @@ void cli_print_change_row(const struct store_rows *rows, int row, bool whole, FI
             .id = int_of(store_rows_get(rows, row, "id")),
             .old_version = int_of(store_rows_get(rows, row, "old_version")),
             .new_version = int_of(store_rows_get(rows, row, "new_version")),
+            .inserted = int_of(store_rows_get(rows, row, "inserted")),
+            .deleted = int_of(store_rows_get(rows, row, "deleted")),
+            .updated = int_of(store_rows_get(rows, row, "updated")),
+            .moved = int_of(store_rows_get(rows, row, "moved")),
             .at = at,
     };
     cli_print_change(&c, whole, to);
