@@ -136,6 +136,7 @@ struct store_page {
     const char *url; /* the normalised request */
     int64_t latest_version; /* 0: none yet */
     msec last_fetch_at, verified_at; /* MSEC_NEVER: not yet */
+    msec next_fetch_at;              /* as the newest fetch planned it */
     msec last_change_at;             /* when a version after the first was fetched */
     const char *etag, *last_modified; /* the server's own bytes, newest; NULL: none */
     const char *error;                /* why the newest fetch failed; NULL: it did not */
