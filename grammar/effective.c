@@ -52,7 +52,9 @@ static bool inherit_all(
     const char *alias = page->alias;
     struct grammar_pos pos = page->pos;
     inherit_configuration(eff, source);
-    if (alias && eff->n_pages == 1) {
+    if (alias && !grammar_is_given(eff, GRAMMAR_MONITOR)) {
+        /* The expression is inherited with the names it knows its pages by. */
+    } else if (alias && eff->n_pages == 1) {
         eff->pages = arena_memdup(ck->life, eff->pages, sizeof *eff->pages);
         eff->pages[0].alias = alias;
         eff->pages[0].pos = pos;

@@ -252,43 +252,10 @@ static const struct {
         {"SUBSCRIPTION s ¤VIRTUAL Team.Person", "W002"},
 };
 
-/* Takes the marks out of `marked` and tells where they stood: "1:46 E054". */
-static const char *expected_codes(
-        struct arena *life, const char *marked, const char *list, const char **ret_text)
-{
-    char *text = arena_strdup(life, marked), *to = text;
-    const char *expected = "";
-    unsigned line = 1, column = 1;
-    for (const char *p = marked; *p;) {
-        if (strncmp(p, "¤", 2) == 0) {
-            size_t n = strcspn(list, " ");
-            if (n > 0)
-                expected = arena_printf(life, "%s%s%u:%u %.*s", expected, *expected ? " " : "",
-                        line, column, (int)n, list);
-            list += n + (list[n] == ' ');
-            p += 2;
-            continue;
-        }
-        if (*p == '\n')
-            line++, column = 1;
-        else
-            column += ((unsigned char)*p & 0xc0) != 0x80;
-        *to++ = *p++;
-    }
-    *to = 0;
-    *ret_text = text;
-    return expected;
-}
-
 TEST(places, "every mistake is told with its code, at its place, and only once")
 {
     for (size_t i = 0; i < countof(wrong); i++) {
-        SCRATCH struct arena *life = arena_new(NULL, "test");
-        const char *text, *expected = expected_codes(life, wrong[i].text, wrong[i].codes, &text);
-        const char *got = codes(life, text);
-        if (strcmp(got, expected) != 0)
-            test_fail(__FILE__, __LINE__, "%s\n#   gave \"%s\", expected \"%s\"", wrong[i].text,
-                    got, expected);
+        EXPECT_MARKED(wrong[i].text, wrong[i].codes);
     }
 }
 
