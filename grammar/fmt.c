@@ -102,21 +102,29 @@ static void put_unit(struct fmt *f, const struct grammar_statement *st, const st
         print_part(f->out, st->subscription, u->clause);
 }
 
-/* The comments of the statement that belong to unit `u` and are (not) trailing.  A trailing
- * one goes on the unit's line, further ones on lines of their own. */
-static void put_comments_of(struct fmt *f, unsigned first, unsigned n_comments,
-        const unsigned *owners, unsigned u, bool trailing, bool is_last)
+/* Of the comments behind parts of unit `u`, the first may stay on its line. */
+static const struct comment *comment_behind(
+        const struct fmt *f, unsigned first, unsigned n, const unsigned *owners, unsigned u)
 {
-    unsigned n = 0;
-    for (unsigned i = 0; i < n_comments; i++) {
+    for (unsigned i = 0; i < n; i++) {
         const struct comment *c = &f->script->inner->comments[first + i];
-        if (owners[i] != u || is_trailing(f, c) != trailing)
+        if (owners[i] == u && is_trailing(f, c))
+            return c;
+    }
+    return NULL;
+}
+
+/* All others stand before it, on lines of their own. */
+static void put_comments_before(
+        struct fmt *f, unsigned first, unsigned n, const unsigned *owners, unsigned u)
+{
+    const struct comment *behind = comment_behind(f, first, n, owners, u);
+    for (unsigned i = 0; i < n; i++) {
+        const struct comment *c = &f->script->inner->comments[first + i];
+        if (owners[i] != u || c == behind)
             continue;
-        if (trailing)
-            print(f->out, "%s", n++ == 0 ? " " : is_last ? "\n" : "\n    ");
         put_comment(f, c);
-        if (!trailing)
-            print(f->out, "\n    ");
+        print(f->out, u == 0 ? "\n" : "\n    ");
     }
 }
 
@@ -132,11 +140,15 @@ static void put_statement(struct fmt *f, const struct grammar_statement *st)
     for (unsigned u = 0; u < n; u++) {
         if (u > 0)
             print(f->out, "\n    ");
-        put_comments_of(f, first, n_comments, owners, u, false, false);
+        put_comments_before(f, first, n_comments, owners, u);
         put_unit(f, st, &units[u]);
         if (u + 1 == n)
             print(f->out, ";");
-        put_comments_of(f, first, n_comments, owners, u, true, u + 1 == n);
+        const struct comment *behind = comment_behind(f, first, n_comments, owners, u);
+        if (behind) {
+            print(f->out, " ");
+            put_comment(f, behind);
+        }
     }
 }
 

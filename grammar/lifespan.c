@@ -195,8 +195,8 @@ static bool check_order(struct check *ck, const struct grammar_time *from,
         return false;
     }
     if (from->kind == GRAMMAR_TIME_AT && to->at <= from->at) {
-        check_error(ck, GRAMMAR_E035, to_is_new ? to->pos : from->pos, "TO is not after FROM: %s",
-                time_iso(to->at, text));
+        check_error(ck, GRAMMAR_E035, to_is_new ? to->pos : from->pos,
+                "TO is not after FROM: %s", time_iso(to->at, text));
         return false;
     }
     return true;

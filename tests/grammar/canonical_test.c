@@ -25,8 +25,10 @@ static const struct {
         {"keywords {all, any, counted}", "keywords {all, any, counted}"},
         {"keywords all", "keywords {all}"},
         {"keywords all, any", "keywords {all, any}"},
-        {"keywords {and, from, *art*, 3com, node.js}", "keywords {and, from, *art*, 3com, node.js}"},
-        {"keywords {“quoted so”, \"it's\", 'it''s'}", "keywords {'quoted so', 'it''s', 'it''s'}"},
+        {"keywords {and, from, *art*, 3com, node.js}",
+                "keywords {and, from, *art*, 3com, node.js}"},
+        {"keywords {“quoted so”, \"it's\", 'it''s'}",
+                "keywords {'quoted so', 'it''s', 'it''s'}"},
         {"phrase 'one two three four five'", "phrase {'one two three four five'}"},
         {"phrases {'a b c d e', 'f g h i j'} BOX 4 OCCURRENCE 2",
                 "phrase {'a b c d e', 'f g h i j'} box 4 occurrence 2"},
@@ -40,10 +42,12 @@ static const struct {
         {"list containing \"CS4400\"", "list containing 'CS4400'"},
         {"regular expression 'a+' ON SOURCE", "regexp 'a+'"},
         {"regex 'a+' on text", "regexp 'a+' on text"},
-        {"structure OR tags OR attributes OR content", "structure OR tags OR attributes OR content"},
+        {"structure OR tags OR attributes OR content",
+                "structure OR tags OR attributes OR content"},
         {"element item", "element item"},
         {"element NEW item CONTAINS 'lens'", "element new item contains 'lens'"},
-        {"element updated item strict contains 'x'", "element updated item strict contains 'x'"},
+        {"element updated item strict contains 'x'",
+                "element updated item strict contains 'x'"},
         {"element deleted dc:title", "element deleted dc:title"},
         {"element unchanged 'new'", "element unchanged 'new'"},
         {"element new", "element 'new'"},
@@ -69,7 +73,8 @@ TEST(change, "every spelling of a change type has one canonical form")
 {
     for (size_t i = 0; i < countof(changes); i++) {
         SCRATCH struct arena *life = arena_new(NULL, "test");
-        const char *got = canonical(life, arena_printf(life, C "MONITOR %s", changes[i].written));
+        const char *got =
+                canonical(life, arena_printf(life, C "MONITOR %s", changes[i].written));
         const char *expected = arena_printf(life, C "MONITOR %s", changes[i].printed);
         if (strcmp(got, expected) != 0)
             test_fail(__FILE__, __LINE__, "%s\n#   gave %s", changes[i].written, got);
@@ -88,7 +93,8 @@ static const struct {
         {"fetch every PT6H", "FETCH every 6 hours"},
         {"fetch every pt1h30m", "FETCH every 1 hour 30 minutes"},
         {"fetch P1W", "FETCH every 1 week"},
-        {"fetch every 1w 2d 3h 4min 5s", "FETCH every 1 week 2 days 3 hours 4 minutes 5 seconds"},
+        {"fetch every 1w 2d 3h 4min 5s",
+                "FETCH every 1 week 2 days 3 hours 4 minutes 5 seconds"},
         {"fetch every 90 sec", "FETCH every 1 minute 30 seconds"},
         {"fetch every 36 h", "FETCH every 1 day 12 hours"},
         {"fetch every 7 days", "FETCH every 1 week"},
@@ -124,7 +130,8 @@ static const struct {
                 "NOTIFY BY webhook https://h.org/x EVERY 2 days"},
         {"notify by fax '+49 (30) 12', phone '555-1234'",
                 "NOTIFY BY fax '+49 (30) 12', phone '555-1234'"},
-        {"notify by phone '555-1234' every best effort", "NOTIFY BY phone '555-1234' EVERY best effort"},
+        {"notify by phone '555-1234' every best effort",
+                "NOTIFY BY phone '555-1234' EVERY best effort"},
         {"notify by interactive, personalized web-bulletin",
                 "NOTIFY BY interactive, personalized web-bulletin"},
         {"COMPARE pairwise", "COMPARE pairwise"},
@@ -139,8 +146,10 @@ static const struct {
         {"priority 3", "PRIORITY 3"},
         {"topic \"stocks\"", "TOPIC 'stocks'"},
         {"with (method = post, body = 'a=1')", "WITH (method = 'POST', body = 'a=1')"},
-        {"with (header 'Accept:  text/html ', HEADER 'X-A: b', follow = 5, timeout = 20 seconds)",
-                "WITH (header 'Accept: text/html', header 'X-A: b', timeout = 20 seconds, follow = 5)"},
+        {"with (header 'Accept:  text/html ', HEADER 'X-A: b', follow = 5, timeout = 20 "
+         "seconds)",
+                "WITH (header 'Accept: text/html', header 'X-A: b', timeout = 20 seconds, "
+                "follow = 5)"},
         {"with (user_agent = 'me', header 'Authorization: Bearer ${SECRET token}')",
                 "WITH (user_agent = 'me', header 'Authorization: Bearer ${SECRET token}')"},
         {"PRIORITY 2 TO never FETCH on change", "FETCH on change TO never PRIORITY 2"},
@@ -175,8 +184,9 @@ TEST(pages, "pages are URLs, bare or quoted, or earlier sentinels")
 
 TEST(manage, "the short statements")
 {
-    EXPECT_CANONICAL("enable sentinel s1; disable sentinel s1;;stop sentinel s1; show sentinel S1;"
-                     "drop sentinel s1; drop sentinel s1 cascade;",
+    EXPECT_CANONICAL(
+            "enable sentinel s1; disable sentinel s1;;stop sentinel s1; show sentinel S1;"
+            "drop sentinel s1; drop sentinel s1 cascade;",
             "ENABLE SENTINEL s1; DISABLE SENTINEL s1; STOP SENTINEL s1; SHOW SENTINEL S1; DROP "
             "SENTINEL s1; DROP SENTINEL s1 CASCADE");
     EXPECT_CANONICAL("alter sentinel s1 to never fetch every 2 h",
@@ -190,30 +200,38 @@ TEST(manage, "the short statements")
 TEST(webcq, "the WebCQ form is translated")
 {
     EXPECT_CANONICAL(
-            "CREATE Sentinel film_week AS Sentinel Name 'film of the week' Sentinel Type regular "
-            "expression Sentinel Target http://films.example.org Sentinel Object 'Film.*?details' "
+            "CREATE Sentinel film_week AS Sentinel Name 'film of the week' Sentinel Type "
+            "regular "
+            "expression Sentinel Target http://films.example.org Sentinel Object "
+            "'Film.*?details' "
             "Trigger Condition 1 day Notification Condition 2 days Notification Method email "
             "(cy@example.org) Start Condition March 3, 2027 Stop Condition March 2, 2028",
             "CREATE SENTINEL film_week USING http://films.example.org MONITOR regexp "
             "'Film.*?details' FETCH every 1 day FROM 2027-03-03 TO 2028-03-02 NOTIFY BY email "
             "cy@example.org EVERY 2 days TOPIC 'film of the week'");
-    EXPECT_CANONICAL("CREATE Sentinel c AS Sentinel Type any change Sentinel Target www.x.org Trigger "
-                     "Condition 2 hours",
-            "CREATE SENTINEL c USING http://www.x.org MONITOR any change FETCH every 2 hours NOTIFY "
+    EXPECT_CANONICAL(
+            "CREATE Sentinel c AS Sentinel Type any change Sentinel Target www.x.org Trigger "
+            "Condition 2 hours",
+            "CREATE SENTINEL c USING http://www.x.org MONITOR any change FETCH every 2 hours "
+            "NOTIFY "
             "BY dashboard EVERY 2 hours");
     EXPECT_CANONICAL("CREATE Sentinel c AS Sentinel Type keywords Sentinel Target http://x.org "
                      "Sentinel Object 'flu, sold out'",
             "CREATE SENTINEL c USING http://x.org MONITOR keywords all {flu, 'sold out'}");
-    EXPECT_CANONICAL("CREATE Sentinel c AS Sentinel Object 'IBM' Sentinel Target http://x.org "
-                     "Sentinel Type table Notification Method a@b.org, personalized web-bulletin",
-            "CREATE SENTINEL c USING http://x.org MONITOR table containing 'IBM' NOTIFY BY email "
+    EXPECT_CANONICAL(
+            "CREATE Sentinel c AS Sentinel Object 'IBM' Sentinel Target http://x.org "
+            "Sentinel Type table Notification Method a@b.org, personalized web-bulletin",
+            "CREATE SENTINEL c USING http://x.org MONITOR table containing 'IBM' NOTIFY BY "
+            "email "
             "a@b.org, personalized web-bulletin");
     EXPECT_CANONICAL("CREATE Sentinel c AS Sentinel Type list Sentinel Target http://x.org",
             "CREATE SENTINEL c USING http://x.org MONITOR list");
-    EXPECT_CANONICAL("CREATE Sentinel c AS Sentinel Type all words Sentinel Target 'http://x.org'",
+    EXPECT_CANONICAL(
+            "CREATE Sentinel c AS Sentinel Type all words Sentinel Target 'http://x.org'",
             "CREATE SENTINEL c USING http://x.org MONITOR all words");
-    EXPECT_CANONICAL("CREATE Sentinel c AS Sentinel Type phrase Sentinel Target http://x.org Sentinel "
-                     "Object 'one two three four five'",
+    EXPECT_CANONICAL(
+            "CREATE Sentinel c AS Sentinel Type phrase Sentinel Target http://x.org Sentinel "
+            "Object 'one two three four five'",
             "CREATE SENTINEL c USING http://x.org MONITOR phrase {'one two three four five'}");
 }
 
@@ -221,25 +239,36 @@ TEST(subscription, "the Xyleme form comes back in one order")
 {
     EXPECT_CANONICAL(
             "subscription Team report select * -- all\n from notifications when "
-            "notifications.count > 40 monitoring select <Touched at=URL note='x'/> where URL extends "
+            "notifications.count > 40 monitoring select <Touched at=URL note='x'/> where URL "
+            "extends "
             "'http://l.org/' and modified self refresh http://l.org/s.xml weekly virtual A.b "
-            "monitoring select P from self//Person P, self/b Q where URL='http://l.org/s' and new P "
-            "and deleted Q and DTD = 'x' and LastUpdate >= 12/05/26 and self contains 'w' and name "
-            "strict contains 'v' continuous delta C select c/url from pages c where c = 'when' try "
+            "monitoring select P from self//Person P, self/b Q where URL='http://l.org/s' and "
+            "new P "
+            "and deleted Q and DTD = 'x' and LastUpdate >= 12/05/26 and self contains 'w' and "
+            "name "
+            "strict contains 'v' continuous delta C select c/url from pages c where c = 'when' "
+            "try "
             "biweekly",
             "SUBSCRIPTION Team MONITORING SELECT <Touched at=URL note='x'/> WHERE URL extends "
-            "'http://l.org/' AND updated self MONITORING SELECT P FROM self//Person P, self/b Q WHERE "
+            "'http://l.org/' AND updated self MONITORING SELECT P FROM self//Person P, self/b "
+            "Q WHERE "
             "URL = 'http://l.org/s' AND new P AND deleted Q AND DTD = 'x' AND LastUpdate >= "
-            "2026-12-05 AND self contains 'w' AND name strict contains 'v' CONTINUOUS delta C select "
-            "c/url from pages c where c = 'when' WHEN biweekly REFRESH http://l.org/s.xml weekly "
+            "2026-12-05 AND self contains 'w' AND name strict contains 'v' CONTINUOUS delta C "
+            "select "
+            "c/url from pages c where c = 'when' WHEN biweekly REFRESH http://l.org/s.xml "
+            "weekly "
             "VIRTUAL A.b REPORT select * from notifications WHEN count > 40");
-    EXPECT_CANONICAL("subscription P report when count(Price) >= 10 or weekly or each MONDAY or each "
-                     "january1ST or Price or immediate atmost weekly atmost 500 archive monthly",
-            "SUBSCRIPTION P REPORT WHEN count(Price) >= 10 OR weekly OR each monday OR each January1st "
+    EXPECT_CANONICAL(
+            "subscription P report when count(Price) >= 10 or weekly or each MONDAY or each "
+            "january1ST or Price or immediate atmost weekly atmost 500 archive monthly",
+            "SUBSCRIPTION P REPORT WHEN count(Price) >= 10 OR weekly OR each monday OR each "
+            "January1st "
             "OR Price OR immediate ATMOST 500 ATMOST weekly ARCHIVE monthly");
-    EXPECT_CANONICAL("subscription P monitoring select <E/> where docid = 7 and dtdid = 8 and domain = "
-                     "'d' and filename = 'f' and LastAccessed < 2026-01-01T00:00Z and price",
-            "SUBSCRIPTION P MONITORING SELECT <E/> WHERE DOCID = 7 AND DTDID = 8 AND domain = 'd' AND "
+    EXPECT_CANONICAL(
+            "subscription P monitoring select <E/> where docid = 7 and dtdid = 8 and domain = "
+            "'d' and filename = 'f' and LastAccessed < 2026-01-01T00:00Z and price",
+            "SUBSCRIPTION P MONITORING SELECT <E/> WHERE DOCID = 7 AND DTDID = 8 AND domain = "
+            "'d' AND "
             "filename = 'f' AND LastAccessed < 2026-01-01T00:00Z AND price");
 }
 
@@ -251,7 +280,8 @@ TEST(parts, "parts of a definition print alone, as the engine keeps them")
     BUF(out, 1000);
     REQUIRE(grammar_parse_change(life, "a.links changed > 5% AND b.tags", &f, &c) == OK);
     grammar_print_leaf(&out, c->kids[0]->leaf);
-    EXPECT_TEXT(buf_text(&out), "links changed > 5%"); /* the page is not part of the question */
+    EXPECT_TEXT(
+            buf_text(&out), "links changed > 5%"); /* the page is not part of the question */
     buf_clear(&out);
     grammar_print_fetch(&out, 90 * MSEC_PER_MINUTE);
     EXPECT_TEXT(buf_text(&out), "every 1 hour 30 minutes");

@@ -62,7 +62,8 @@ static const struct {
         {X "TO 2027-01-01 ¤FOR 2 days", "E012"},
         {X "FOR 2 days ¤TO never", "E012"},
         {X "WITH (follow = 1, ¤follow = 2)", "E012"},
-        {"CREATE SENTINEL t AS SENTINEL TYPE any change SENTINEL TARGET http://x.org ¤SENTINEL TYPE "
+        {"CREATE SENTINEL t AS SENTINEL TYPE any change SENTINEL TARGET http://x.org ¤SENTINEL "
+         "TYPE "
          "any change",
                 "E012"},
         {"SUBSCRIPTION s REPORT WHEN daily ¤REPORT WHEN weekly", "E012"},
@@ -76,7 +77,8 @@ static const struct {
         {"CREATE SENTINEL ¤t AS SENTINEL TARGET http://x.org", "E014"},
         {"CREATE SENTINEL ¤t AS SENTINEL TYPE any change", "E014"},
         {"CREATE SENTINEL t AS ¤SENTINEL TYPE phrase SENTINEL TARGET http://x.org", "E014"},
-        {"SUBSCRIPTION s MONITORING SELECT <P/> WHERE URL = 'http://x.org' ¤OR new self", "E015"},
+        {"SUBSCRIPTION s MONITORING SELECT <P/> WHERE URL = 'http://x.org' ¤OR new self",
+                "E015"},
         {"SUBSCRIPTION s MONITORING SELECT <P/> WHERE ¤new self AND unchanged self", "E016"},
         {"CREATE SENTINEL ¤"
          "a123456789b123456789c123456789d123456789e123456789f123456789g123 USING http://x.org "
@@ -115,7 +117,8 @@ static const struct {
         {X "FETCH every 1 day 2 ¤months", "E023"},
         {X "¤FETCH every 59 seconds", "E024"},
         {"ALTER SENTINEL s1 ¤FETCH every 1 s", "E024"},
-        {"CREATE SENTINEL t AS SENTINEL TYPE any change SENTINEL TARGET http://x.org TRIGGER CONDITION "
+        {"CREATE SENTINEL t AS SENTINEL TYPE any change SENTINEL TARGET http://x.org TRIGGER "
+         "CONDITION "
          "2 hours NOTIFICATION CONDITION ¤5 hours",
                 "E025"},
         {"SUBSCRIPTION s REFRESH http://x.org ¤yearly", "E026"},
@@ -192,14 +195,16 @@ static const struct {
         {"CREATE SENTINEL t USING ¤http://x.org\\evil.org MONITOR links", "E045"},
         {X "NOTIFY BY webhook ¤nowhere", "E045"},
         {"CREATE SENTINEL t USING ¤http://a.org, http://b.org MONITOR links", "E046"},
-        {"CREATE SENTINEL t USING http://a.org AS a, ¤http://b.org AS A MONITOR a.links", "E046"},
+        {"CREATE SENTINEL t USING http://a.org AS a, ¤http://b.org AS A MONITOR a.links",
+                "E046"},
         {"CREATE SENTINEL t USING http://a.org AS a, http://b.org AS b MONITOR ¤links", "E046"},
         {"CREATE SENTINEL t USING http://a.org AS a, ¤rel AS r MONITOR a.links", "E046"},
         {M "¤z.links", "E047"},
         {"CREATE SENTINEL t USING http://x.org AS abc MONITOR ¤abd.links", "E047"},
         {"CREATE SENTINEL t USING s1 MONITOR ¤z.links", "E047"},
         {X "FROM ¤end(t)", "E048"},
-        {"CREATE OR REPLACE SENTINEL base9 USING http://x.org MONITOR links TO ¤start(rel)", "E048"},
+        {"CREATE OR REPLACE SENTINEL base9 USING http://x.org MONITOR links TO ¤start(rel)",
+                "E048"},
         {"ALTER SENTINEL base9 FROM ¤end(rel)", "E048"},
         {"SUBSCRIPTION s ¤VIRTUAL s.q", "E048"},
         {"DROP SENTINEL ¤base9", "E049"},
@@ -228,16 +233,19 @@ static const struct {
         {X "PRESENTATION ¤upside down", "E057"},
         {M "phrase ¤'one two three four'", "E058"},
         {M "phrase ¤'a - b - c - d'", "E058"},
-        {"CREATE SENTINEL t USING http://a.org AS a, http://b.org AS b MONITOR ¤NOT a.links AND NOT "
+        {"CREATE SENTINEL t USING http://a.org AS a, http://b.org AS b MONITOR ¤NOT a.links "
+         "AND NOT "
          "b.links",
                 "E059"},
-        {"CREATE SENTINEL t USING http://a.org AS a, http://b.org AS b MONITOR ¤NOT (a.links OR "
+        {"CREATE SENTINEL t USING http://a.org AS a, http://b.org AS b MONITOR ¤NOT (a.links "
+         "OR "
          "b.links)",
                 "E059"},
         {X "NOTIFY BY ¤pigeon post", "E060"},
         {X "NOTIFY BY dashboard, ¤FETCH on change", "E060"},
         {X "NOTIFY BY ¤emial a@b.org", "E060"},
-        {"CREATE SENTINEL t USING http://a.org AS a, http://b.org AS b MONITOR ¤(a.links OR b.tags) "
+        {"CREATE SENTINEL t USING http://a.org AS a, http://b.org AS b MONITOR ¤(a.links OR "
+         "b.tags) "
          "AND (a.tags OR b.links) AND (a.images OR b.images) AND (a.content OR b.content) AND "
          "(a.structure OR b.structure)",
                 "E061"},
@@ -246,7 +254,8 @@ static const struct {
         {X "NOTIFY BY email ¤'a b@c.org'", "E062"},
         {X "NOTIFY BY phone ¤'call me'", "E062"},
         {X "NOTIFY BY email¤, dashboard", "E062"},
-        {"CREATE SENTINEL t AS SENTINEL TYPE any change SENTINEL TARGET http://x.org SENTINEL OBJECT "
+        {"CREATE SENTINEL t AS SENTINEL TYPE any change SENTINEL TARGET http://x.org SENTINEL "
+         "OBJECT "
          "¤'x'",
                 "W001"},
         {"SUBSCRIPTION s ¤VIRTUAL Team.Person", "W002"},
@@ -274,29 +283,34 @@ TEST(complete, "every code there is has been provoked")
 
 TEST(lines, "places are right on later lines, behind tabs and characters of several bytes")
 {
-    EXPECT_CODES("-- é\nCREATE SENTINEL t\n\tUSING http://x.org\n\tMONITOR keywords {'日本'} AND colours",
+    EXPECT_CODES("-- é\nCREATE SENTINEL t\n\tUSING http://x.org\n\tMONITOR keywords {'日本'} "
+                 "AND colours",
             "4:30 E054");
     EXPECT_CODES("\xef\xbb\xbf"
                  "MAKE x",
             "1:1 E010"); /* a byte order mark is no character */
-    EXPECT_CODES("CREATE SENTINEL t USING http://x.org MONITOR links\r\nFETCH every 1 month", "2:15 E023");
+    EXPECT_CODES("CREATE SENTINEL t USING http://x.org MONITOR links\r\nFETCH every 1 month",
+            "2:15 E023");
 }
 
 TEST(several, "mistakes that do not follow from each other are told in one run")
 {
-    EXPECT_CODES("CREATE SENTINEL t USING http://x.org MONITOR colours FETCH every 1 month FROM "
-                 "13/13/2027 NOTIFY BY pigeon COMPARE sideways PRESENTATION odd WITHIN 0 s;\n"
-                 "ENABLE SENTINEL nosuch;\n"
-                 "DROP x;\n"
-                 "SHOW SENTINEL s1;",
-            "1:46 E054 1:68 E023 1:79 E031 1:100 E060 1:115 E055 1:137 E057 1:148 E021 2:17 E040 "
+    EXPECT_CODES(
+            "CREATE SENTINEL t USING http://x.org MONITOR colours FETCH every 1 month FROM "
+            "13/13/2027 NOTIFY BY pigeon COMPARE sideways PRESENTATION odd WITHIN 0 s;\n"
+            "ENABLE SENTINEL nosuch;\n"
+            "DROP x;\n"
+            "SHOW SENTINEL s1;",
+            "1:46 E054 1:68 E023 1:79 E031 1:100 E060 1:115 E055 1:137 E057 1:148 E021 2:17 "
+            "E040 "
             "3:6 E010");
 }
 
 TEST(follow, "who refers to a wrong definition is not blamed for it")
 {
     EXPECT_CODES("CREATE SENTINEL a USING http://x.org MONITOR colours;\n"
-                 "CREATE SENTINEL b USING a; CREATE SENTINEL c USING http://x.org MONITOR links FROM "
+                 "CREATE SENTINEL b USING a; CREATE SENTINEL c USING http://x.org MONITOR "
+                 "links FROM "
                  "end(a); ENABLE SENTINEL a",
             "1:46 E054");
 }

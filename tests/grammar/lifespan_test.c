@@ -18,13 +18,13 @@ static struct grammar_time to(struct arena *life, const char *clauses)
     return d ? d->to : (struct grammar_time){0};
 }
 
-#define EXPECT_AT(time, iso)                                                                     \
-    do {                                                                                         \
-        SCRATCH struct arena *life = arena_new(NULL, "at");                                      \
-        struct grammar_time t_ = (time);                                                         \
-        char a_[TIME_TEXT_SIZE];                                                                 \
-        EXPECT_INT(t_.kind, GRAMMAR_TIME_AT);                                                    \
-        EXPECT_TEXT(time_iso(t_.at, a_), iso);                                                   \
+#define EXPECT_AT(time, iso)                                                                   \
+    do {                                                                                       \
+        SCRATCH struct arena *life = arena_new(NULL, "at");                                    \
+        struct grammar_time t_ = (time);                                                       \
+        char a_[TIME_TEXT_SIZE];                                                               \
+        EXPECT_INT(t_.kind, GRAMMAR_TIME_AT);                                                  \
+        EXPECT_TEXT(time_iso(t_.at, a_), iso);                                                 \
     } while (0)
 
 TEST(defaults, "without FROM and TO a sentinel lives a year from now")
@@ -92,7 +92,8 @@ TEST(server_zone, "a date without a zone is the server's")
     struct grammar_script *s;
     const char *text = X "FROM 12/05/26 TO 12/06/26 10:00";
     w.zone = "America/Los_Angeles";
-    REQUIRE(grammar_parse(life, "t", text, strlen(text), &s) == OK && grammar_check(s, &w) == OK);
+    REQUIRE(grammar_parse(life, "t", text, strlen(text), &s) == OK &&
+            grammar_check(s, &w) == OK);
     EXPECT(s->statements->effective->from.at == at("2026-12-05T08:00:00Z"));
     EXPECT(s->statements->effective->to.at == at("2026-12-06T18:00:00Z"));
     w.zone = "UTC";
@@ -139,8 +140,9 @@ TEST(negative, "a negative offset is an instant, known and ahead")
     EXPECT_MARKED("CREATE SENTINEL a USING http://x.org MONITOR links FROM end(rel);" X
                   "FROM ¤start(a) - 1 hour",
             "E043");
-    EXPECT_CODES("CREATE SENTINEL a USING http://x.org MONITOR links FROM 2027-01-01 FOR 2 days;" X
-                 "FROM end(a) - 1 hour",
+    EXPECT_CODES(
+            "CREATE SENTINEL a USING http://x.org MONITOR links FROM 2027-01-01 FOR 2 days;" X
+            "FROM end(a) - 1 hour",
             "");
 }
 
@@ -154,7 +156,9 @@ TEST(started, "the start of a running sentinel counts as far as it is ahead")
 
 TEST(same_file, "sentinels of one file have not started yet")
 {
-    EXPECT_CODES("CREATE SENTINEL a USING http://x.org MONITOR links; " X "FROM start(a) TO end(a)", "");
+    EXPECT_CODES("CREATE SENTINEL a USING http://x.org MONITOR links; " X
+                 "FROM start(a) TO end(a)",
+            "");
     EXPECT_CODES(X "FROM start(a); CREATE SENTINEL a USING http://x.org MONITOR links",
             "1:57 E040"); /* only earlier ones */
     EXPECT_CODES("STOP SENTINEL s1; " X "FROM end(s1)", "1:75 E041");
@@ -208,7 +212,8 @@ TEST(broken_zones, "a zone file that lies is refused")
     EXPECT(zone_instant(z, at("2027-07-01T08:00:00Z")) == at("2027-07-01T06:00:00Z"));
     for (size_t n = 0; n < len - 20; n += 7) {
         const struct zone *cut = NULL;
-        char *copy = arena_memdup(life, bytes, n ? n : 1); /* so that a sanitizer sees the end */
+        char *copy =
+                arena_memdup(life, bytes, n ? n : 1); /* so that a sanitizer sees the end */
         (void)zone_parse(life, copy, n, &cut);
     }
     EXPECT(!zone_parse(life, "TZif2", 5, &z));

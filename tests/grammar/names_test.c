@@ -48,11 +48,13 @@ TEST(overrides, "what is written wins over what is inherited")
     SCRATCH struct arena *life = arena_new(NULL, "test");
     const struct grammar_definition *d = effective(life,
             "CREATE SENTINEL t USING s1 MONITOR any change FETCH on change NOTIFY BY dashboard "
-            "COMPARE pairwise CHANGEHISTORY 3 PRESENTATION only change WITHIN 2 hours PRIORITY 9 "
+            "COMPARE pairwise CHANGEHISTORY 3 PRESENTATION only change WITHIN 2 hours PRIORITY "
+            "9 "
             "TOPIC 'mine' WITH (follow = 0)");
     REQUIRE(d);
     EXPECT(d->monitor->leaf->type == GRAMMAR_ANY_CHANGE && d->fetch_every == 0);
-    EXPECT(d->notify.methods[0].kind == GRAMMAR_DASHBOARD && d->compare.kind == GRAMMAR_PAIRWISE);
+    EXPECT(d->notify.methods[0].kind == GRAMMAR_DASHBOARD &&
+            d->compare.kind == GRAMMAR_PAIRWISE);
     EXPECT(d->changehistory == 3 && d->presentation == GRAMMAR_ONLY_CHANGE);
     EXPECT(d->within == 2 * HOUR && d->priority == 9 && d->request.follow == 0);
     EXPECT_TEXT(d->topic, "mine");
@@ -61,9 +63,10 @@ TEST(overrides, "what is written wins over what is inherited")
 TEST(chains, "a chain of sentinels inherits effective values")
 {
     SCRATCH struct arena *life = arena_new(NULL, "test");
-    const struct grammar_definition *d = effective(life,
-            "CREATE SENTINEL a USING s1 PRIORITY 5; CREATE SENTINEL b USING a FETCH every 3 hours;"
-            "CREATE SENTINEL c USING B");
+    const struct grammar_definition *d =
+            effective(life, "CREATE SENTINEL a USING s1 PRIORITY 5; CREATE SENTINEL b USING a "
+                            "FETCH every 3 hours;"
+                            "CREATE SENTINEL c USING B");
     REQUIRE(d);
     EXPECT(d->priority == 5 && d->fetch_every == 3 * HOUR && d->changehistory == 7);
     EXPECT_TEXT(d->from.of, "b");
@@ -72,9 +75,10 @@ TEST(chains, "a chain of sentinels inherits effective values")
 TEST(several_pages, "pages of other sentinels may be among several")
 {
     SCRATCH struct arena *life = arena_new(NULL, "test");
-    const struct grammar_definition *d = effective(life,
-            "CREATE SENTINEL t USING s1 AS a, http://x.org AS b, act AS c MONITOR a.links AND NOT "
-            "(b.images OR c.tags)");
+    const struct grammar_definition *d =
+            effective(life, "CREATE SENTINEL t USING s1 AS a, http://x.org AS b, act AS c "
+                            "MONITOR a.links AND NOT "
+                            "(b.images OR c.tags)");
     REQUIRE(d);
     EXPECT_TEXT(d->pages[0].url, "http://s1.example.org/page");
     EXPECT_TEXT(d->pages[2].url, "http://act.example.org/");
@@ -110,7 +114,8 @@ TEST(defaults, "nothing is left open in an effective definition")
     EXPECT_TEXT(d->request.method, "POST");
 }
 
-TEST(presentation, "phrases, expressions and any change show both sides, others only the change")
+TEST(presentation,
+        "phrases, expressions and any change show both sides, others only the change")
 {
     static const struct {
         const char *monitor;
@@ -125,9 +130,9 @@ TEST(presentation, "phrases, expressions and any change show both sides, others 
     };
     for (size_t i = 0; i < countof(cases); i++) {
         SCRATCH struct arena *life = arena_new(NULL, "test");
-        const struct grammar_definition *d = effective(life,
-                arena_printf(life, "CREATE SENTINEL t USING http://x.org MONITOR %s",
-                        cases[i].monitor));
+        const struct grammar_definition *d = effective(
+                life, arena_printf(life, "CREATE SENTINEL t USING http://x.org MONITOR %s",
+                              cases[i].monitor));
         EXPECT(d && d->presentation == cases[i].expected);
     }
 }
@@ -177,10 +182,10 @@ TEST(alter, "ALTER changes what it names and keeps the rest")
 TEST(cycles, "no chain of dependencies closes, over the store and the file together")
 {
     EXPECT_MARKED("CREATE SENTINEL a " X "; CREATE SENTINEL b " X "FROM end(a);"
-                 "CREATE OR REPLACE SENTINEL a " X "FROM ¤end(b)",
+                  "CREATE OR REPLACE SENTINEL a " X "FROM ¤end(b)",
             "E048");
     EXPECT_MARKED("CREATE SENTINEL a " X "FROM end(rel); CREATE OR REPLACE SENTINEL base9 " X
-                 "TO ¤start(a)",
+                  "TO ¤start(a)",
             "E048"); /* base9 <- rel <- a */
     EXPECT_CODES("CREATE OR REPLACE SENTINEL rel " X "; CREATE OR REPLACE SENTINEL base9 " X
                  "FROM end(rel)",
@@ -201,8 +206,9 @@ TEST(drop, "a sentinel others wait for is not dropped by accident")
     EXPECT_CODES("DROP SENTINEL s1; SHOW SENTINEL s1", "1:33 E040");
     EXPECT_MARKED("DROP SENTINEL base9 CASCADE; CREATE SENTINEL a " X "FROM ¤end(rel)", "E041");
     SCRATCH struct arena *life = arena_new(NULL, "test");
-    struct grammar_script *s = run(life,
-            "CREATE SENTINEL a " X "FROM end(s1); CREATE SENTINEL b " X "TO end(s1); DROP SENTINEL s1");
+    struct grammar_script *s =
+            run(life, "CREATE SENTINEL a " X "FROM end(s1); CREATE SENTINEL b " X
+                      "TO end(s1); DROP SENTINEL s1");
     EXPECT_TEXT(s->diagnostics->message, "2 sentinels depend on \"s1\": b, a");
 }
 
@@ -218,8 +224,10 @@ TEST(hints, "what was probably meant is said")
         const char *text, *hint;
     } cases[] = {
             {"CREATE SENTINEL t USING http://x.org MONITOR linsk", "Did you mean LINKS?"},
-            {"CREATE SENTINEL t USING http://x.org MONITOR any chnage", "Did you mean ANY CHANGE?"},
-            {"CREATE SENTINEL t USING http://x.org MONITOR kewords x", "Did you mean KEYWORDS?"},
+            {"CREATE SENTINEL t USING http://x.org MONITOR any chnage",
+                    "Did you mean ANY CHANGE?"},
+            {"CREATE SENTINEL t USING http://x.org MONITOR kewords x",
+                    "Did you mean KEYWORDS?"},
             {"CREATE SENTINEL t " X "FETHC on change", "Did you mean FETCH?"},
             {"CREATE SENTINEL t " X "FETCH every 2 huors", "Did you mean hours?"},
             {"CREATE SENTINEL t " X "COMPARE pairwize", "Did you mean PAIRWISE?"},
@@ -231,10 +239,12 @@ TEST(hints, "what was probably meant is said")
             {"SHOW SENTINEL bse9", "Did you mean \"base9\"?"},
             {"SHOW SENTINEL s2", "Did you mean \"s1\"?"},
             {"CREATE SENTINEL mine " X "; SHOW SENTINEL mnie", "Did you mean \"mine\"?"},
-            {"CREATE SENTINEL t USING http://x.org AS page MONITOR pgae.links", "Did you mean page?"},
+            {"CREATE SENTINEL t USING http://x.org AS page MONITOR pgae.links",
+                    "Did you mean page?"},
             {"SUBSCRIPTION s REPORT WHEN daily ATMOST dayly", "Did you mean daily?"},
             {"SUBSCRIPTION s REPORT WHEN each mondya", "Did you mean monday?"},
-            {"CREATE SENTINEL t " X "\nENABLE SENTINEL s1", "Put a semicolon between two statements."},
+            {"CREATE SENTINEL t " X "\nENABLE SENTINEL s1",
+                    "Put a semicolon between two statements."},
     };
     for (size_t i = 0; i < countof(cases); i++) {
         SCRATCH struct arena *life = arena_new(NULL, "test");

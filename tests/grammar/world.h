@@ -35,14 +35,14 @@ char *slurp(struct arena *life, const char *path, size_t *ret_len);
     } while (0)
 
 /* The same with a ¤ before each place that is to be told. */
-#define EXPECT_MARKED(marked, list)                                                              \
-    do {                                                                                         \
-        SCRATCH struct arena *life_ = arena_new(NULL, "codes");                                  \
-        const char *text_, *expected_ = marked_codes(life_, (marked), (list), &text_);           \
-        const char *got_ = codes(life_, text_);                                                  \
-        if (strcmp(got_, expected_) != 0)                                                        \
-            test_fail(__FILE__, __LINE__, "%s\n#   gave \"%s\", expected \"%s\"", (marked), got_, \
-                    expected_);                                                                  \
+#define EXPECT_MARKED(marked, list)                                                            \
+    do {                                                                                       \
+        SCRATCH struct arena *life_ = arena_new(NULL, "codes");                                \
+        const char *text_, *expected_ = marked_codes(life_, (marked), (list), &text_);         \
+        const char *got_ = codes(life_, text_);                                                \
+        if (strcmp(got_, expected_) != 0)                                                      \
+            test_fail(__FILE__, __LINE__, "%s\n#   gave \"%s\", expected \"%s\"", (marked),    \
+                    got_, expected_);                                                          \
     } while (0)
 
 #define EXPECT_CANONICAL(text, expected)                                                       \
