@@ -150,6 +150,7 @@ void led_signal_end(struct led *led, bool is_outermost)
         run_deferred(led);
         run_detached(led);
         led->is_running = false;
+        led->cascade = 0;
     }
 }
 

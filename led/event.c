@@ -77,7 +77,10 @@ static bool is_wished(const struct led_event *e, const struct led_wish *w)
 {
     if (e->op != w->op || e->arity != w->arity || param_of(e) != w->param)
         return false;
-    return memcmp(e->operands, w->operands, w->arity * sizeof e->operands[0]) == 0;
+    for (unsigned i = 0; i < w->arity; i++)
+        if (e->operands[i] != w->operands[i])
+            return false;
+    return true;
 }
 
 static size_t bytes_of(unsigned operands)

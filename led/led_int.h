@@ -19,6 +19,7 @@
 
 enum {
     LED_DEPTH_MAX = 64,  /* raises inside each other */
+    LED_CASCADE_MAX = 100000, /* raises that follow from one signal */
     LED_KEEP_MAX = 10000, /* occurrences an operator keeps of one operand */
     LED_HEIGHT_MAX = 200  /* operators above each other in one expression */
 };
@@ -337,7 +338,8 @@ struct led {
     size_t queued, queue_cap;
 
     /* rules */
-    unsigned depth; /* raises inside each other just now */
+    unsigned depth;   /* raises inside each other just now */
+    uint32_t cascade; /* raises since the outermost signal began */
     bool is_running, failed;
     struct list triggered, deferred, detached;
     led_gone_fn *gone;

@@ -149,6 +149,22 @@ TEST(loops, "a rule that raises its own event stops at 64, whatever its coupling
     loops(LED_DETACHED_DEPENDENT);
 }
 
+TEST(explosion, "rules that raise each other's event twice over come to an end")
+{
+    start();
+    struct led_event *e = led_primitive(led, "E");
+    struct actor a = {.letter = 'a', .then = RAISE, .event = e},
+                 b = {.letter = 'b', .then = RAISE, .event = e};
+    on(e, &a, 1, LED_IMMEDIATE);
+    on(e, &b, 1, LED_IMMEDIATE);
+    led_raise(led, e, 0, NULL);
+    struct led_stats s;
+    led_stats_get(led, &s);
+    EXPECT_INT(s.raised, 100000);
+    EXPECT_INT(s.occurrences, 0);
+    led_free(led);
+}
+
 TEST(timer_chain, "a timer is no raise: 64 raises may follow from it")
 {
     start();

@@ -34,7 +34,8 @@ struct run {
     msec offset;        /* wall - monotonic */
     msec down_until;    /* whatever comes before that is lost */
     msec shortest_star; /* interval of a P*; MSEC_NEVER if there is none */
-    long steps, points;
+    size_t steps;
+    long points;
     struct rule *rules[RULE_MAX];
     size_t rule_count;
     json_t *active; /* the set of sentinels that share DS and DE */
@@ -47,10 +48,15 @@ static void fail(struct run *run, enum err code, const char *what)
         run->err = fault_set(run->f, code, "%s", what);
 }
 
+static size_t limit(const struct run *run)
+{
+    return run->opt->step_max ? (size_t)run->opt->step_max : STEP_MAX;
+}
+
 static void note(struct run *run, const char *text)
 {
     json_array_append_new(run->log, json_string(text));
-    if (json_array_size(run->log) > STEP_MAX)
+    if (json_array_size(run->log) > limit(run))
         fail(run, ERR_LIMIT, "trace logs without end");
 }
 
@@ -214,7 +220,7 @@ static void collect(struct run *run, const struct led_occurrence *o)
     if (o->missed)
         json_object_set_new(d, "missed", json_integer(o->missed));
     json_array_append_new(run->detected, d);
-    if (json_array_size(run->detected) > STEP_MAX)
+    if (json_array_size(run->detected) > limit(run))
         fail(run, ERR_LIMIT, "trace detects without end");
 }
 
@@ -243,6 +249,8 @@ static void action(void *arg, const struct led_occurrence *o)
 {
     struct rule *r = arg;
     struct run *run = r->run;
+    if (run->err)
+        return;
     if (!r->name) {
         collect(run, o);
         return;
@@ -543,9 +551,8 @@ static void cut_point(struct run *run)
 
 static void advance(struct run *run, msec to) /* (1) */
 {
-    long limit = run->opt->step_max ? run->opt->step_max : STEP_MAX;
     for (msec next; (next = led_next(run->led)) <= to && !run->err;) {
-        if (++run->steps > limit) {
+        if (++run->steps > limit(run)) {
             fail(run, ERR_LIMIT, "trace has too many deadlines");
             return;
         }
@@ -556,15 +563,17 @@ static void advance(struct run *run, msec to) /* (1) */
         led_advance(run->led, to, to + run->offset);
 }
 
-static void gap(struct run *run, const json_t *op, bool is_down)
+static void gap(struct run *run, msec t, const json_t *op, bool is_down)
 {
     int64_t until;
     if (!integer(run, json_object_get(op, "until"), "a gap wants an integer until", &until))
         return;
-    if (until < led_now(run->led)) {
+    if (until < t) {
         fail(run, ERR_SYNTAX, "a gap ends before it begins");
         return;
     }
+    if (until <= led_now(run->led))
+        return; /* inside an earlier stall */
     if ((until - led_now(run->led)) / run->shortest_star > STEP_MAX) {
         fail(run, ERR_LIMIT, "a gap has too many ticks");
         return;
@@ -574,7 +583,7 @@ static void gap(struct run *run, const json_t *op, bool is_down)
     led_wake(run->led, until, until + run->offset);
 }
 
-static void apply(struct run *run, const json_t *what)
+static void apply(struct run *run, msec t, const json_t *what)
 {
     if (json_is_string(what) && *json_string_value(what)) {
         raise_named(run, json_string_value(what));
@@ -585,7 +594,7 @@ static void apply(struct run *run, const json_t *what)
     if (!op) {
         fail(run, ERR_SYNTAX, "what happens is neither a name nor an operation");
     } else if (strcmp(op, "down") == 0 || strcmp(op, "stall") == 0) {
-        gap(run, what, op[0] == 'd');
+        gap(run, t, what, op[0] == 'd');
     } else if (strcmp(op, "wall_jump") == 0) {
         if (integer(run, json_object_get(what, "by"), "wall_jump wants an integer by", &by)) {
             run->offset += by;
@@ -621,7 +630,7 @@ static void history(struct run *run)
         advance(run, t);
         cut_point(run);
         if (!run->err)
-            apply(run, what);
+            apply(run, t, what);
         cut_point(run);
     }
     if (json_object_get(run->trace, "until") &&

@@ -10,7 +10,7 @@
 
 struct trace_options {
     long cut;      /* save, throw away and restore at this point; -1 at every, 0 nowhere */
-    long step_max; /* deadlines before we give up on the trace; 0: one million */
+    long step_max; /* deadlines or results before we give up; 0: one million */
 };
 
 struct trace_result {
