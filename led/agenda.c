@@ -104,7 +104,8 @@ static void run_deferred(struct led *led) /* (3) */
     }
 }
 
-/* Moves what became detached since to `jobs`; a raise that failed takes its dependants along. */
+/* Moves what became detached since to `jobs`; a raise that failed takes its dependants along.
+ */
 static void detach(struct led *led, struct list *jobs)
 {
     list_each (l, &led->detached) {

@@ -47,8 +47,8 @@ static struct led_node *queue_pop(struct led *led)
 
 /* ---- from node to node ---- */
 
-static void deliver(struct led *led, struct led_node *to, uint32_t role,
-        struct led_occurrence *o)
+static void deliver(
+        struct led *led, struct led_node *to, uint32_t role, struct led_occurrence *o)
 {
     if (!to->inbox) {
         to->inbox = led_alloc_of(led, struct led_inbox);

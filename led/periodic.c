@@ -11,8 +11,8 @@
 
 enum { FROM, TO };
 
-static void periodic_notify(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void periodic_notify(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     if (role == TO)
         led_series_end(led, self, o, /* report= */ NULL);

@@ -14,8 +14,8 @@ const struct led_op led_op_primitive = {
         .instant = true,
 };
 
-enum err led_raise_at(struct led *led, struct led_event *e, msec at, uint64_t data,
-        struct fault *f)
+enum err led_raise_at(
+        struct led *led, struct led_event *e, msec at, uint64_t data, struct fault *f)
 {
     if (e->is_deleted)
         return fault_set(f, ERR_NAME, "event is deleted");
@@ -42,7 +42,7 @@ enum err led_raise_at(struct led *led, struct led_event *e, msec at, uint64_t da
     if (e->nodes)
         led_emit(led, e->nodes, o);
     else
-        led_unref(led, o); /* counted, but nobody listens */
+        led_unref(led, o);             /* counted, but nobody listens */
     led_signal_end(led, is_outermost); /* (1) */
     led->depth--;
     led->now = now;

@@ -30,12 +30,12 @@ static void report(const char *name, double value, const char *unit)
     printf("%-52s %12.2f %s\n", name, value, unit);
 }
 
-static void report_limit(const char *name, double value, const char *unit, double limit,
-        bool at_most)
+static void report_limit(
+        const char *name, double value, const char *unit, double limit, bool at_most)
 {
     bool kept = at_most ? value <= limit : value >= limit;
-    printf("%-52s %12.2f %-10s %s %g: %s\n", name, value, unit, at_most ? "at most" : "at least",
-            limit, kept ? "kept" : "NOT KEPT");
+    printf("%-52s %12.2f %-10s %s %g: %s\n", name, value, unit,
+            at_most ? "at most" : "at least", limit, kept ? "kept" : "NOT KEPT");
     over_limit |= !kept;
 }
 

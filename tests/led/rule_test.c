@@ -50,11 +50,15 @@ static void act(void *arg, const struct led_occurrence *o)
         EXPECT(led_event_delete(led, a->event, true, NULL) == OK);
 }
 
-static struct led_rule *on(struct led_event *e, struct actor *a, int priority,
-        enum led_coupling coupling)
+static struct led_rule *on(
+        struct led_event *e, struct actor *a, int priority, enum led_coupling coupling)
 {
-    struct led_rule_spec spec = {.action = act, .condition = may, .arg = a,
-            .priority = priority, .coupling = coupling, .context = LED_RECENT};
+    struct led_rule_spec spec = {.action = act,
+            .condition = may,
+            .arg = a,
+            .priority = priority,
+            .coupling = coupling,
+            .context = LED_RECENT};
     struct led_rule *r = NULL;
     a->condition = true;
     CHECK(led_rule_new(led, e, &spec, NULL, &r) == OK);
@@ -220,8 +224,7 @@ TEST(saw, "a rule may delete the very event that triggered it")
     start();
     struct led_event *a = led_primitive(led, "A"), *p;
     CHECK(led_plus(led, a, 5, NULL, &p) == OK);
-    struct actor one = {.letter = '1', .then = DELETE_EVENT, .event = a},
-                 two = {.letter = '2'};
+    struct actor one = {.letter = '1', .then = DELETE_EVENT, .event = a}, two = {.letter = '2'};
     on(p, &one, 2, LED_IMMEDIATE);
     on(p, &two, 1, LED_IMMEDIATE);
     led_raise(led, a, 0, NULL);

@@ -93,8 +93,8 @@ static json_t *happening(int t, int *rules)
         return json_pack("{s:s, s:o}", "op", "create_rule", "rule", rule((*rules)++));
     case 7:
         if (chance(4) == 0)
-            return json_pack("{s:s, s:s, s:b}", "op", "delete_event", "event", name(), "cascade",
-                    chance(2));
+            return json_pack("{s:s, s:s, s:b}", "op", "delete_event", "event", name(),
+                    "cascade", chance(2));
         return json_pack("{s:s, s:s}", "op", "delete_rule", "rule", other);
     default:
         return json_string(name());
@@ -107,8 +107,8 @@ static json_t *trace_make(void)
     json_t *all = json_pack("[]"), *history = json_pack("[]");
     for (int n = chance(4); rules < n;)
         json_array_append_new(all, rule(rules++));
-    json_t *trace = json_pack("{s:o, s:o, s:s}", "expr", expr(1 + chance(3)), "rules", all,
-            "context", context());
+    json_t *trace = json_pack(
+            "{s:o, s:o, s:s}", "expr", expr(1 + chance(3)), "rules", all, "context", context());
     for (int i = 0; i < count; i++) {
         t += chance(4);
         json_array_append_new(history, json_pack("[i, o]", t, happening(t, &rules)));
@@ -133,7 +133,8 @@ static size_t compare(const json_t *trace)
     if (err || !json_equal(a.output, b.output)) {
         char *t = json_dumps(trace, JSON_COMPACT), *x = json_dumps(a.output, JSON_COMPACT),
              *y = b.output ? json_dumps(b.output, JSON_COMPACT) : NULL;
-        test_fail(__FILE__, __LINE__, "%s\n#   whole %s\n#   cut   %s", t, x, y ? y : f.message);
+        test_fail(
+                __FILE__, __LINE__, "%s\n#   whole %s\n#   cut   %s", t, x, y ? y : f.message);
         free(t);
         free(x);
         free(y);

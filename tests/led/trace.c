@@ -80,8 +80,8 @@ static bool integer(struct run *run, const json_t *v, const char *what, int64_t 
 
 /* ---- expressions ---- */
 
-static enum err build(struct run *run, const json_t *expr, struct fault *f,
-        struct led_event **ret);
+static enum err build(
+        struct run *run, const json_t *expr, struct fault *f, struct led_event **ret);
 
 struct shape {
     const char *name;
@@ -142,8 +142,8 @@ static enum err build_shape(struct run *run, const struct shape *shape, const js
     return err;
 }
 
-static enum err build_any(struct run *run, const json_t *expr, struct fault *f,
-        struct led_event **ret)
+static enum err build_any(
+        struct run *run, const json_t *expr, struct fault *f, struct led_event **ret)
 {
     struct led_event *e[LED_ANY_MAX] = {NULL};
     int64_t needed;
@@ -167,8 +167,8 @@ static enum err build_any(struct run *run, const json_t *expr, struct fault *f,
 
 /* Named events are held for good, so that they go on counting; the others are the caller's
  * to drop.  A malformed expression sets run->err and yields no event. */
-static enum err build(struct run *run, const json_t *expr, struct fault *f,
-        struct led_event **ret)
+static enum err build(
+        struct run *run, const json_t *expr, struct fault *f, struct led_event **ret)
 {
     if (json_is_string(expr) && *json_string_value(expr)) {
         *ret = led_event_find(run->led, json_string_value(expr));
@@ -338,7 +338,8 @@ static bool actions_are_sound(const json_t *todo)
 }
 
 /* A refusal of the detector is an outcome (fills `f`); nonsense is not (sets run->err). */
-static enum err rule_make(struct run *run, const json_t *expr, const json_t *def, struct fault *f)
+static enum err rule_make(
+        struct run *run, const json_t *expr, const json_t *def, struct fault *f)
 {
     struct led_rule_spec spec = {.condition = condition, .action = action};
     if (run->rule_count == RULE_MAX)
@@ -634,7 +635,8 @@ static void history(struct run *run)
         cut_point(run);
     }
     if (json_object_get(run->trace, "until") &&
-            integer(run, json_object_get(run->trace, "until"), "until is not an integer", &until))
+            integer(run, json_object_get(run->trace, "until"), "until is not an integer",
+                    &until))
         advance(run, until);
 }
 
@@ -652,7 +654,8 @@ static enum err setup(struct run *run, struct fault *f)
     const json_t *expr = json_object_get(run->trace, "expr");
     const json_t *rules = json_object_get(run->trace, "rules");
     if (!json_is_object(run->trace) || (!expr && !rules) || (rules && !json_is_array(rules)))
-        fail(run, ERR_SYNTAX, "a trace is an object with \"expr\" or \"rules\", and \"history\"");
+        fail(run, ERR_SYNTAX,
+                "a trace is an object with \"expr\" or \"rules\", and \"history\"");
     else if (!led_context_parse(text_of(run->trace, "context", "recent"), &run->context))
         fail(run, ERR_SYNTAX, "unknown context");
     enum err err = OK;

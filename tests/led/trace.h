@@ -27,4 +27,5 @@ bool trace_matches(const json_t *trace, const json_t *output);
 
 /* The traces of a file: {"traces": [...]}, one trace, or an array.  A new reference. */
 MUST_USE enum err trace_load(const char *path, struct fault *f, json_t **ret_array);
-MUST_USE enum err trace_parse(const char *text, size_t len, struct fault *f, json_t **ret_array);
+MUST_USE enum err trace_parse(
+        const char *text, size_t len, struct fault *f, json_t **ret_array);
