@@ -87,6 +87,14 @@ void led_detect(struct led *led, struct led_node *n, const struct led_occurrence
     led_emit(led, n, led_mix_take(led, detector));
 }
 
+void led_detect_now(struct led *led, struct led_node *n, uint32_t missed)
+{
+    struct led_occurrence *o = led_mix_take_at(led, led->now);
+    o->missed = missed;
+    led->stats.detected++;
+    led_emit(led, n, o);
+}
+
 static void serve(struct led *led, struct led_node *n)
 {
     struct led_inbox *in = n->inbox;

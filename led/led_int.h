@@ -238,6 +238,8 @@ struct led_node **led_nodes_by_age(const struct led *led, struct arena *scratch)
 void led_emit(struct led *led, struct led_node *n, struct led_occurrence *o);
 /* The same for what was mixed, as a composite detected by `detector`. */
 void led_detect(struct led *led, struct led_node *n, const struct led_occurrence *detector);
+/* The same as an instant, now. */
+void led_detect_now(struct led *led, struct led_node *n, uint32_t missed);
 void led_detect_run(struct led *led);
 
 /* ---- timers (timer.c) ---- */

@@ -66,8 +66,7 @@ static void plus_expire(struct led *led, struct led_node *self, struct led_timer
             led_mix(led, list_entry(l, struct pending, link)->of);
         plus_close(led, self);
     }
-    led->stats.detected++;
-    led_emit(led, self, led_mix_take_at(led, led->now));
+    led_detect_now(led, self, /* missed= */ 0);
 }
 
 static void plus_resume(
