@@ -60,7 +60,8 @@ struct cdg_leaf {
     const char *contains;   /* element: NULL: none */
     const char *const *words; /* keywords, phrases, and the words of EXCEPT */
     size_t nwords;
-    bool changed_over; /* CHANGED > percent% */
+    bool changed_over; /* CHANGED > percent%: a smaller change is none */
+    bool at_least;     /* with it: CHANGED >= percent% */
     double percent;
     enum cdg_region region;
     const char *selector;

@@ -60,5 +60,8 @@ enum err leaf_check(const struct cdg_leaf *leaf, struct fault *f)
     if (leaf->changed_over && (leaf->percent < 0 || leaf->percent > 100))
         return fault_set(f, ERR_RANGE, "the change ratio is not between 0 and 100 percent");
     const struct cdg_kind *kind = kind_of(leaf->kind);
+    if (leaf->changed_over && (!kind->parts || leaf->raw))
+        return fault_set(f, ERR_UNSUPPORTED, "CHANGED %% cannot be asked of \"%s%s\"",
+                info->name, leaf->raw ? " raw" : "");
     return kind->check ? kind->check(leaf, f) : OK;
 }

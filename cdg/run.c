@@ -37,6 +37,16 @@ static const char *missing(const struct pair_run *r, const struct cdg_leaf *leaf
     return NULL;
 }
 
+/* CHANGED > n%: whether the change is too small to be told. */
+static bool is_small(const struct question *q, const struct cdg_kind *kind)
+{
+    double ratio = list_ratio(kind->parts(q, q->old), kind->parts(q, q->new_));
+    double least = q->leaf->percent / 100,
+           slack = 1e-9; /* 0.5 is 0.5 however it was computed */
+
+    return q->leaf->at_least ? ratio < least - slack : ratio <= least + slack;
+}
+
 static struct answer *leaf_answer(struct pair_run *r, uint32_t i)
 {
     const struct cdg_node *n = r->nodes[i].node;
@@ -50,8 +60,10 @@ static struct answer *leaf_answer(struct pair_run *r, uint32_t i)
     if (why) {
         answer_unknown(a, why);
     } else {
-        struct question q = {&n->leaf, n->prepared, r->old, r->new_, r->life};
+        struct question q = {&n->leaf, n->prepared, r->old, r->new_, &r->cache, r->life};
         kind->compare(&q, a);
+        if (a->result == CDG_C && n->leaf.changed_over && is_small(&q, kind))
+            *a = (struct answer){.result = CDG_N};
     }
     r->answers[i] = a;
     return a;

@@ -108,6 +108,9 @@ char *page_path(const struct page_digest *d, uint32_t node, struct arena *life);
  * trailing % $ and the euro sign); false at the end.  `*at` starts at 0. */
 bool page_word_next(struct str text, size_t *at, struct str *ret_word);
 
+/* The word without regard to case (Unicode's full case folding), appended to `out`. */
+bool page_word_fold(struct str word, struct buf *out);
+
 /* Absolute form of `reference` as seen from `base`: dot segments gone, scheme and host in
  * lower case, no default port, "/" for an empty path, fragment kept.  False when it is no
  * usable URL.  Appended to `out`. */
