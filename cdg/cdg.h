@@ -104,6 +104,10 @@ struct cdg_subscription {
 MUST_USE enum err cdg_check(
         const struct cdg_expr *expr, struct cdg_compare compare, struct fault *f);
 
+/* Whether answering takes the bytes of both versions (cdg_version.source), not only their
+ * digests: a regular expression on the source. */
+bool cdg_wants_source(const struct cdg_expr *expr);
+
 /* A sentinel joins a page once; joining again is our own mistake.  Leaving twice is fine. */
 MUST_USE enum err cdg_join(struct cdg *g, const struct cdg_subscription *s, struct fault *f);
 void cdg_leave(struct cdg *g, int64_t page_id, int64_t sentinel_id);

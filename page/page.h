@@ -115,3 +115,19 @@ bool page_word_fold(struct str word, struct buf *out);
  * lower case, no default port, "/" for an empty path, fragment kept.  False when it is no
  * usable URL.  Appended to `out`. */
 bool page_url_resolve(struct str base, struct str reference, struct buf *out);
+
+/* ---- patterns: the only home of PCRE2 --------------------------------------------------- */
+
+/* Limits of one search; hitting one is ERR_LIMIT, not "no match". */
+enum { PAGE_PATTERN_BYTES = 4096, PAGE_PATTERN_MSEC = 200, PAGE_MATCHES_MAX = 10000 };
+
+/* A compiled regular expression (UTF, dot matches newline); any thread, several at once. */
+struct page_pattern;
+
+MUST_USE enum err page_pattern_new(struct arena *life, const char *pattern, struct fault *f,
+        struct page_pattern **ret_pattern);
+
+/* All matches, in order and without overlap: group 1 where the pattern has groups, else the
+ * whole match.  `text` is UTF-8; the strings point into it, the array lives in `life`. */
+MUST_USE enum err page_pattern_find(const struct page_pattern *p, struct str text,
+        struct arena *life, struct fault *f, struct str **ret_matches, size_t *ret_count);
