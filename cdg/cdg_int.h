@@ -49,12 +49,13 @@ enum change_how {
     CHANGE_DELETED,
     CHANGE_UPDATED,
     CHANGE_MOVED,
+    CHANGE_FOUND,
     CHANGE_HOW_COUNT
 };
 
 struct change {
     enum change_how how;
-    struct str old, new_; /* deleted: old; inserted, moved: new_ */
+    struct str old, new_; /* deleted: old; inserted, moved, found: new_ */
     const char *path;     /* where, NULL: not known */
 };
 
@@ -137,6 +138,37 @@ const struct vocabulary_word *vocabulary_find(const struct vocabulary *v, struct
 struct str with_counts(struct arena *life, struct str word, uint32_t old, uint32_t new_);
 /* Every word of the page in order. */
 struct str_list page_words(const struct page_digest *d, struct arena *life);
+
+/* ---- keywords: keywords.c -------------------------------------------------------------------
+ */
+
+struct keyword {
+    const char *written;
+    struct keyword_term *terms;
+    size_t count; /* 0: it has no letter or digit */
+};
+
+struct keyword keyword_read(const char *written, struct arena *life);
+bool keyword_occurs(const struct keyword *k, struct str text);
+
+/* ---- matching of elements: match.c
+ * ----------------------------------------------------------- */
+
+#define NO_NODE UINT32_MAX
+
+/* A digest's tree as matching sees it; all arrays are by node. */
+struct tree {
+    const struct page_digest *d;
+    uint32_t *end, *parent; /* parent NO_NODE: a root */
+    uint64_t *weight;       /* length of the canonical text of what is below and itself */
+    struct hash128 *hash;   /* of the same */
+    struct str *id;         /* ptr NULL: none */
+    uint32_t *match;        /* in the other tree; NO_NODE: none */
+};
+
+struct tree tree_of(const struct page_digest *d, struct arena *life);
+/* Which element of the old tree is which of the new one. */
+void trees_match(struct tree *old, struct tree *new_, struct arena *life);
 
 /* ---- elements: elements.c ------------------------------------------------------------------
  */

@@ -7,15 +7,9 @@
  */
 #include "cdg/cdg_int.h"
 
-struct term {
+struct keyword_term {
     struct str text; /* folded */
     bool open_front, open_back;
-};
-
-struct keyword {
-    const char *written;
-    struct term *terms;
-    size_t count;
 };
 
 struct prepared {
@@ -38,9 +32,9 @@ static bool next_piece(const char **at, struct str *ret)
     return ret->len > 0;
 }
 
-static bool term_read(struct str piece, struct arena *life, struct term *ret)
+static bool term_read(struct str piece, struct arena *life, struct keyword_term *ret)
 {
-    struct term t = {.open_front = piece.ptr[0] == '*',
+    struct keyword_term t = {.open_front = piece.ptr[0] == '*',
             .open_back = piece.len > 1 && piece.ptr[piece.len - 1] == '*'};
     size_t at = 0;
     struct str word;
@@ -53,10 +47,10 @@ static bool term_read(struct str piece, struct arena *life, struct term *ret)
     return true;
 }
 
-static struct keyword keyword_read(const char *written, struct arena *life)
+struct keyword keyword_read(const char *written, struct arena *life)
 {
     struct keyword k = {.written = written,
-            .terms = arena_array_of(life, strlen(written) / 2 + 1, struct term)};
+            .terms = arena_array_of(life, strlen(written) / 2 + 1, struct keyword_term)};
     struct str piece;
 
     for (const char *at = written; next_piece(&at, &piece);)
@@ -92,7 +86,7 @@ static void *prepare(const struct cdg_leaf *leaf, struct arena *life)
 /* ---- counting
  * ------------------------------------------------------------------------------------ */
 
-static bool term_matches(const struct term *t, struct str word)
+static bool term_matches(const struct keyword_term *t, struct str word)
 {
     if (word.len < t->text.len)
         return false;
@@ -104,7 +98,27 @@ static bool term_matches(const struct term *t, struct str word)
     return memcmp(word.ptr + from, t->text.ptr, t->text.len) == 0;
 }
 
-static void count_single(const struct term *t, const struct vocabulary *v, uint32_t counts[2])
+bool keyword_occurs(const struct keyword *k, struct str text)
+{
+    BUF(fold, 1 << 26);
+    struct str word;
+
+    for (size_t from = 0, next = 0; page_word_next(text, &next, &word); from = next) {
+        size_t t = 0;
+        for (size_t at = from; t < k->count && page_word_next(text, &at, &word); t++) {
+            buf_clear(&fold);
+            if (!page_word_fold(word, &fold) ||
+                    !term_matches(&k->terms[t], (struct str){fold.data, fold.len}))
+                break;
+        }
+        if (t == k->count)
+            return true;
+    }
+    return false;
+}
+
+static void count_single(
+        const struct keyword_term *t, const struct vocabulary *v, uint32_t counts[2])
 {
     if (!t->open_front && !t->open_back) {
         const struct vocabulary_word *w = vocabulary_find(v, t->text);
