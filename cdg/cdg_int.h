@@ -19,8 +19,9 @@ struct cdg_node {
     struct cdg_node *left, *right;
     struct arena *life; /* a leaf's arguments and what was made of them */
     struct cdg_leaf leaf;
-    void *prepared;  /* by the kind, read-only once made */
-    const char *key; /* a leaf's canonical form */
+    struct page_selector *region; /* NULL: the whole page */
+    void *prepared;               /* by the kind, read-only once made */
+    const char *key;              /* a leaf's canonical form */
 
     /* used while a plan is taken */
     uint64_t plan_mark;
@@ -101,6 +102,9 @@ struct cdg_kind {
 };
 
 const struct cdg_kind *kind_of(int kind);
+/* The selector of a leaf's region, NULL when it has none. */
+enum err leaf_region(const struct cdg_leaf *leaf, struct arena *life, struct fault *f,
+        struct page_selector **ret_selector);
 enum err leaf_check(const struct cdg_leaf *leaf, struct fault *f);
 
 /* ---- answers: answer.c

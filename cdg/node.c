@@ -98,6 +98,7 @@ static struct cdg_node *leaf_ref(
     n->life = own;
     n->key = key;
     leaf_copy(&n->leaf, leaf, own);
+    CHECK(leaf_region(&n->leaf, own, NULL, &n->region) == OK); /* it was checked */
     n->prepared = kind->prepare ? kind->prepare(&n->leaf, own) : NULL;
     map_insert(&t->by_key, &n->by_key, hash);
     t->leaves++;

@@ -47,6 +47,40 @@ static bool is_small(const struct question *q, const struct cdg_kind *kind)
     return q->leaf->at_least ? ratio < least - slack : ratio <= least + slack;
 }
 
+static void ask(const struct question *q, const struct cdg_kind *kind, struct answer *a)
+{
+    kind->compare(q, a);
+    if (a->result == CDG_C && q->leaf->changed_over && is_small(q, kind))
+        *a = (struct answer){.result = CDG_N};
+}
+
+/* Asks about the region only: each side is the digest of what was selected there, and of
+ * nothing when nothing was. */
+static void ask_region(const struct question *q, const struct page_selector *region,
+        const struct cdg_kind *kind, struct answer *a)
+{
+    struct cdg_version *old = arena_memdup(q->life, q->old, sizeof *old);
+    struct cdg_version *new_ = arena_memdup(q->life, q->new_, sizeof *new_);
+    struct page_digest *from, *to;
+    struct fault f = {.code = OK};
+    bool in_old, in_new;
+
+    if (page_region(q->old->digest, region, q->life, &f, &from, &in_old) != OK ||
+            page_region(q->new_->digest, region, q->life, &f, &to, &in_new) != OK) {
+        answer_unknown(a, arena_strdup(q->life, f.message));
+        return;
+    }
+    if (!in_old && !in_new) {
+        answer_unknown(a, "the region is in neither version");
+        return;
+    }
+    old->digest = from;
+    new_->digest = to;
+    struct pair_cache own = {.words = NULL};
+    struct question inside = {q->leaf, q->prepared, old, new_, &own, q->life};
+    ask(&inside, kind, a);
+}
+
 static struct answer *leaf_answer(struct pair_run *r, uint32_t i)
 {
     const struct cdg_node *n = r->nodes[i].node;
@@ -56,15 +90,14 @@ static struct answer *leaf_answer(struct pair_run *r, uint32_t i)
         return r->answers[i];
     struct answer *a = arena_new_of(r->life, struct answer);
     const char *why = missing(r, &n->leaf);
+    struct question q = {&n->leaf, n->prepared, r->old, r->new_, &r->cache, r->life};
     a->result = CDG_N;
-    if (why) {
+    if (why)
         answer_unknown(a, why);
-    } else {
-        struct question q = {&n->leaf, n->prepared, r->old, r->new_, &r->cache, r->life};
-        kind->compare(&q, a);
-        if (a->result == CDG_C && n->leaf.changed_over && is_small(&q, kind))
-            *a = (struct answer){.result = CDG_N};
-    }
+    else if (n->region)
+        ask_region(&q, n->region, kind, a);
+    else
+        ask(&q, kind, a);
     r->answers[i] = a;
     return a;
 }
