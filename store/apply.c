@@ -32,8 +32,8 @@ static void fetch_params(struct params *p, const struct store_fetch_state *s)
     params_int(p, s->failures);
 }
 
-enum err apply_touch(struct conn *c, struct store_touch_job *job, struct arena *scratch,
-        struct fault *f)
+enum err apply_touch(
+        struct conn *c, struct store_touch_job *job, struct arena *scratch, struct fault *f)
 {
     RESULT r = NULL;
     PARAMS(p, scratch);
@@ -49,7 +49,8 @@ static enum err put_body(struct conn *c, const struct store_version_job *job,
 {
     BUF(packed, job->body_bytes + (job->body_bytes >> 7) + 1024);
     if (!zip(job->body, job->body_bytes, &packed))
-        return fault_set(f, ERR_LIMIT, "a body of %zu bytes cannot be compressed", job->body_bytes);
+        return fault_set(
+                f, ERR_LIMIT, "a body of %zu bytes cannot be compressed", job->body_bytes);
     PARAMS(p, scratch);
     params_bytes(&p, job->body_sha256.bytes, sizeof job->body_sha256.bytes);
     params_int(&p, (int64_t)job->body_bytes);
@@ -62,8 +63,8 @@ static enum err put_version_row(struct conn *c, const struct store_version_job *
 {
     BUF(packed, job->digest_bytes + (job->digest_bytes >> 7) + 1024);
     if (job->digest && !zip(job->digest, job->digest_bytes, &packed))
-        return fault_set(f, ERR_LIMIT, "a digest of %zu bytes cannot be compressed",
-                job->digest_bytes);
+        return fault_set(
+                f, ERR_LIMIT, "a digest of %zu bytes cannot be compressed", job->digest_bytes);
     RESULT r = NULL;
     PARAMS(p, scratch);
     params_int(&p, job->fetch.page_id);
@@ -98,7 +99,8 @@ static enum err check_same(struct conn *c, const struct store_version_job *job,
         return no_page(job->fetch.page_id, f);
     if (PQgetvalue(r, 0, 0)[0] == 't')
         return OK;
-    return fault_set(f, ERR_STORE, "version %lld of page %lld is in the store with other contents",
+    return fault_set(f, ERR_STORE,
+            "version %lld of page %lld is in the store with other contents",
             (long long)job->version, (long long)job->fetch.page_id);
 }
 
@@ -149,8 +151,8 @@ static enum err put_changes(struct conn *c, const struct store_version_job *job,
         array_begin(&a[k]);
         for (size_t i = 0; i < job->nchanges; i++) {
             const struct store_change *ch = &job->changes[i];
-            const int64_t numbers[] = {ch->sentinel_id, ch->old_version, ch->inserted, ch->deleted,
-                    ch->updated, ch->moved};
+            const int64_t numbers[] = {ch->sentinel_id, ch->old_version, ch->inserted,
+                    ch->deleted, ch->updated, ch->moved};
             if (k < 6)
                 array_int(&a[k], numbers[k]);
             else if (k == 6)
@@ -279,8 +281,8 @@ static enum err put_state(struct conn *c, const struct store_version_job *job,
     return conn_run(c, SQL_VERSION_STATE, &p, f, NULL);
 }
 
-enum err apply_version(struct conn *c, struct store_version_job *job, struct arena *scratch,
-        struct fault *f)
+enum err apply_version(
+        struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f)
 {
     bool is_new = false;
     enum err e = put_body(c, job, scratch, f);
@@ -306,19 +308,20 @@ enum err apply_version(struct conn *c, struct store_version_job *job, struct are
 
 /* ---- a version read back ---- */
 
-static enum err unpack(const PGresult *r, int column, struct buf *out, const char *what,
-        struct fault *f)
+static enum err unpack(
+        const PGresult *r, int column, struct buf *out, const char *what, struct fault *f)
 {
     buf_clear(out);
     if (PQgetisnull(r, 0, column))
         return OK;
     if (unzip(PQgetvalue(r, 0, column), (size_t)PQgetlength(r, 0, column), out))
         return OK;
-    return fault_set(f, ERR_STORE, "a stored %s is damaged, or larger than is allowed now", what);
+    return fault_set(
+            f, ERR_STORE, "a stored %s is damaged, or larger than is allowed now", what);
 }
 
-enum err apply_load(struct conn *c, struct store_load_job *job, struct arena *scratch,
-        struct fault *f)
+enum err apply_load(
+        struct conn *c, struct store_load_job *job, struct arena *scratch, struct fault *f)
 {
     RESULT r = NULL;
     PARAMS(p, scratch);
@@ -335,8 +338,8 @@ enum err apply_load(struct conn *c, struct store_load_job *job, struct arena *sc
     return e ? e : unpack(r, 1, &job->body, "body", f);
 }
 
-enum err apply(struct conn *c, struct store_job *job, msec now, struct arena *scratch,
-        struct fault *f)
+enum err apply(
+        struct conn *c, struct store_job *job, msec now, struct arena *scratch, struct fault *f)
 {
     c->trouble = CONN_FINE;
     switch (job->kind) {

@@ -21,26 +21,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char settings[] = "\n"
-                               "# Vigil's private server.  Change what you like below; listen_addresses, the socket\n"
-                               "# directory, fsync and full_page_writes are set by vigil itself.\n"
-                               "max_connections = 30\n"
-                               "shared_buffers = 64MB\n"
-                               "work_mem = 8MB\n"
-                               "maintenance_work_mem = 64MB\n"
-                               "max_wal_size = 512MB\n"
-                               "wal_compression = on\n"
-                               "checkpoint_timeout = 10min\n"
-                               "max_parallel_workers_per_gather = 0\n"
-                               "jit = off\n"
-                               "autovacuum = on\n"
-                               "timezone = 'UTC'\n"
-                               "log_timezone = 'UTC'\n"
-                               "log_line_prefix = '%m [%p] '\n"
-                               "logging_collector = off\n";
+static const char settings[] =
+        "\n"
+        "# Vigil's private server.  Change what you like below; listen_addresses, the socket\n"
+        "# directory, fsync and full_page_writes are set by vigil itself.\n"
+        "max_connections = 30\n"
+        "shared_buffers = 64MB\n"
+        "work_mem = 8MB\n"
+        "maintenance_work_mem = 64MB\n"
+        "max_wal_size = 512MB\n"
+        "wal_compression = on\n"
+        "checkpoint_timeout = 10min\n"
+        "max_parallel_workers_per_gather = 0\n"
+        "jit = off\n"
+        "autovacuum = on\n"
+        "timezone = 'UTC'\n"
+        "log_timezone = 'UTC'\n"
+        "log_line_prefix = '%m [%p] '\n"
+        "logging_collector = off\n";
 
-static const char hba[] = "# Made by Vigil.  Only the unix socket, only those in pg_ident.conf.\n"
-                          "local all all peer map=vigil\n";
+static const char hba[] =
+        "# Made by Vigil.  Only the unix socket, only those in pg_ident.conf.\n"
+        "local all all peer map=vigil\n";
 
 static enum err put(const char *dir, const char *name, int flags, const char *text,
         const struct account *who, struct fault *f)
@@ -53,7 +55,7 @@ static enum err put(const char *dir, const char *name, int flags, const char *te
     size_t len = strlen(text);
     errno = 0;
     bool good = write(fd, text, len) == (ssize_t)len && fsync(fd) == 0 &&
-            (!who->must_switch || fchown(fd, who->uid, who->gid) == 0);
+                (!who->must_switch || fchown(fd, who->uid, who->gid) == 0);
     int error = errno ? errno : ENOSPC;
     close(fd);
     return good ? OK : datadir_fault(f, error, "write", path);
