@@ -34,7 +34,7 @@ static void close_level(struct json *j, char c)
     buf_putc(j->out, c);
 }
 
-void json_object(struct json *j)
+void json_object_begin(struct json *j)
 {
     open_level(j, '{');
 }
@@ -44,7 +44,7 @@ void json_object_end(struct json *j)
     close_level(j, '}');
 }
 
-void json_array(struct json *j)
+void json_array_begin(struct json *j)
 {
     open_level(j, '[');
 }
@@ -97,7 +97,7 @@ void json_text(struct json *j, const char *s)
     if (s)
         json_str(j, str_of(s));
     else
-        json_null(j);
+        json_none(j);
 }
 
 void json_int(struct json *j, int64_t n)
@@ -121,7 +121,7 @@ void json_bool(struct json *j, bool b)
     buf_puts(j->out, b ? "true" : "false");
 }
 
-void json_null(struct json *j)
+void json_none(struct json *j)
 {
     value_begins(j);
     buf_puts(j->out, "null");

@@ -270,11 +270,29 @@ static enum err count_evaluations(struct conn *c, const struct store_version_job
     return conn_run(c, SQL_EVALUATIONS, &p, f, NULL);
 }
 
+static enum err note_seen(struct conn *c, const struct store_version_job *job,
+        struct arena *scratch, struct fault *f)
+{
+    BUF(sentinels, ARRAY_MAX_BYTES);
+    array_begin(&sentinels);
+    for (size_t i = 0; i < job->nseen_by; i++)
+        array_int(&sentinels, job->seen_by[i]);
+    array_end(&sentinels);
+    if (sentinels.overflowed)
+        return too_big(f);
+    PARAMS(p, scratch);
+    params_text(&p, buf_text(&sentinels));
+    params_int(&p, job->version);
+    return conn_run(c, SQL_SEEN, &p, f, NULL);
+}
+
 static enum err put_state(struct conn *c, const struct store_version_job *job,
         struct arena *scratch, struct fault *f)
 {
     PARAMS(p, scratch);
     fetch_params(&p, &job->fetch);
+    if (job->exists)
+        return conn_run(c, SQL_FETCH_STATE, &p, f, NULL);
     params_int(&p, job->version);
     params_bytes(&p, job->body_sha256.bytes, sizeof job->body_sha256.bytes);
     params_time(&p, job->fetched_at);
@@ -284,9 +302,11 @@ static enum err put_state(struct conn *c, const struct store_version_job *job,
 enum err apply_version(
         struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f)
 {
-    bool is_new = false;
-    enum err e = put_body(c, job, scratch, f);
-    if (!e)
+    bool is_new = job->exists;
+    enum err e = OK;
+    if (!job->exists)
+        e = put_body(c, job, scratch, f);
+    if (!e && !job->exists)
         e = put_version_row(c, job, scratch, f, &is_new);
     if (!e && !is_new) { /* (1) */
         e = check_same(c, job, scratch, f);
@@ -301,6 +321,8 @@ enum err apply_version(
         e = count_changes(c, job, scratch, f);
     if (!e && job->nevaluations)
         e = count_evaluations(c, job, scratch, f);
+    if (!e && job->nseen_by)
+        e = note_seen(c, job, scratch, f);
     if (!e)
         e = put_state(c, job, scratch, f);
     return e;

@@ -120,6 +120,7 @@ static enum err step_create(
     params_time(&p, st->started_at);
     params_time(&p, st->ended_at);
     params_text(&p, st->end_reason);
+    params_time(&p, st->entered_at);
     e = conn_run(c, SQL_SENTINEL_PUT, &p, f, &r);
     if (e)
         return name_taken(c, e, st->name, f);
@@ -127,6 +128,26 @@ static enum err step_create(
     PARAMS(q, scratch);
     params_int(&q, st->ret_id);
     return conn_run(c, SQL_SENTINEL_STATE_PUT, &q, f, NULL);
+}
+
+/* Whoever takes a place has seen the version that is current then, and nothing before it. */
+static enum err see_base(struct conn *c, const struct store_step *st, struct arena *scratch,
+        struct fault *f)
+{
+    PARAMS(p, scratch);
+    params_text(&p, arena_printf(scratch, "{%lld}", (long long)st->sentinel_id));
+    params_int(&p, st->base_version);
+    return conn_run(c, SQL_SEEN, &p, f, NULL);
+}
+
+/* A new definition may name another page, whose versions are counted anew. */
+static enum err forget_versions(struct conn *c, const struct store_step *st,
+        struct arena *scratch, struct fault *f)
+{
+    PARAMS(p, scratch);
+    params_int(&p, st->sentinel_id);
+    params_int(&p, st->base_version);
+    return conn_run(c, SQL_SENTINEL_FORGET, &p, f, NULL);
 }
 
 static enum err step_replace(struct conn *c, struct store_step *st, const struct known *k,
@@ -157,9 +178,13 @@ static enum err step_replace(struct conn *c, struct store_step *st, const struct
     params_time(&p, st->started_at);
     params_time(&p, st->ended_at);
     params_text(&p, st->end_reason);
+    params_time(&p, st->entered_at);
     e = conn_run(c, SQL_SENTINEL_REPLACE, &p, f, NULL);
     if (e)
         return name_taken(c, e, st->name ? st->name : k->name, f);
+    e = forget_versions(c, st, scratch, f);
+    if (e)
+        return e;
     return st->ret_page_id == k->page_id ? OK : drop_page_if_unused(c, k->page_id, scratch, f);
 }
 
@@ -175,7 +200,9 @@ static enum err step_state(
     params_text(&p, st->end_reason);
     params_time(&p, st->starts_at);
     params_time(&p, st->ends_at);
-    return conn_run(c, SQL_SENTINEL_STATE, &p, f, NULL);
+    params_time(&p, st->entered_at);
+    enum err e = conn_run(c, SQL_SENTINEL_STATE, &p, f, NULL);
+    return e ? e : see_base(c, st, scratch, f);
 }
 
 /* A sentinel that was replaced may have watched more pages than the last one. */

@@ -47,6 +47,9 @@ enum err store_load_sentinels(struct store *s, struct arena *life, struct fault 
                 .ended_at = result_time(r, i, 9),
                 .page_id = result_int(r, i, 10),
                 .base_version = result_int(r, i, 11),
+                .entered_at = result_time(r, i, 12),
+                .last_version = result_int(r, i, 13),
+                .url = keep(life, result_text(r, i, 14)),
         };
         each(&row, arg);
     }

@@ -125,8 +125,11 @@ struct store_sentinel {
     msec installed_at;
     msec starts_at, ends_at;   /* nominal; MSEC_NEVER: not known (a chain), or never */
     msec started_at, ended_at; /* MSEC_NEVER: has not */
+    msec entered_at;           /* when it last took its place among those who look */
+    const char *url;           /* of its page */
     int64_t page_id;           /* 0 before the first page row exists */
     int64_t base_version;      /* pairs older than this do not concern it */
+    int64_t last_version;      /* the newest version it was shown */
 };
 
 struct store_page {
@@ -201,6 +204,7 @@ struct store_version_job {
     struct store_job job;
     struct store_fetch_state fetch;
     int64_t version;
+    bool exists; /* the version is stored already; only who looked at it now is new */
     msec fetched_at;
     const char *media_type, *final_url, *content_type;
     struct sha256 body_sha256;
@@ -214,6 +218,8 @@ struct store_version_job {
     size_t nnotices;
     const struct store_evaluation *evaluations;
     size_t nevaluations;
+    const int64_t *seen_by; /* sentinels this version was shown to, evaluated or not */
+    size_t nseen_by;
     int64_t *ret_change_ids; /* room for nchanges; filled before done; 0: the sentinel was
                                 dropped meanwhile, so its change was not recorded */
 };
@@ -238,6 +244,7 @@ struct store_step {
     int64_t sentinel_id; /* except for CREATE */
     const char *name, *owner, *definition, *state, *url, *monitor, *fetch, *compare;
     msec installed_at, starts_at, ends_at, started_at, ended_at; /* MSEC_NEVER = null */
+    msec entered_at;
     int64_t base_version;
     const char *end_reason; /* "to-reached", "stopped", "never-started", "dependency" */
     /* the row in vigil.events that goes with it; NULL: none */
@@ -278,7 +285,7 @@ struct store_writer;
 /* What SQL or a command asked of the engine (table behind vigil.create_sentinel() etc.). */
 struct store_request {
     int64_t id;
-    const char *verb;  /* "add", "enable", "disable", "stop", "drop" */
+    const char *verb;  /* "add", "check", "enable", "disable", "stop", "drop" */
     const char *text;  /* definitions, or names one a line */
     const char *owner; /* who asked */
 };

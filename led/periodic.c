@@ -1,0 +1,89 @@
+/* P(from, [interval], to): a tick every interval in the window opened by `from` and closed
+ * by `to`.  This is the clock of every fetch, so it must hold that
+ *  (1) a tick is an instant and lists what opened the window, and itself;
+ *  (2) after a gap the ticks missed are not made up one by one: a series that is still open
+ *      when everything else of the gap has been replayed ticks once, at its end, with their
+ *      number, and goes on along its old grid.
+ *
+ * The windows and the contexts are in series.c.
+ */
+#include "led/led_int.h"
+
+enum { FROM, TO };
+
+static void periodic_notify(struct led *led, struct led_node *self, unsigned role,
+        struct led_occurrence *o)
+{
+    if (role == TO)
+        led_series_end(led, self, o, /* report= */ NULL);
+    else
+        led_series_open(led, self, o, o->end);
+}
+
+static void tick(struct led *led, struct led_node *self, struct led_series *s, uint32_t missed)
+{
+    s->ticks += missed ? missed : 1;
+    struct led_occurrence *t = led_occurrence_tick(led, led->now, s->ticks, s->last);
+    led_mix(led, s->from);
+    if (self->context == LED_CUMULATIVE)
+        for (struct led_series *other = s->next; other; other = other->next)
+            led_mix(led, other->from);
+    led_mix(led, t);
+    led_unref(led, t);
+    struct led_occurrence *o = led_mix_take_at(led, led->now); /* (1) */
+    o->missed = missed;
+    led->stats.detected++;
+    led_emit(led, self, o);
+}
+
+/* Counts the ticks of the gap from `first` on and waits for its end: (2). */
+static void wait_for_end(struct led *led, struct led_series *s, msec first, msec interval)
+{
+    msec more = (led->real - first) / interval;
+    s->last = first + more * interval;
+    s->missed = more < UINT32_MAX ? (uint32_t)more + 1 : UINT32_MAX;
+    led_timer_set_class(&s->timer, LED_CATCH_UP);
+    led_timer_set(led, &s->timer, led->real);
+}
+
+static void periodic_expire(struct led *led, struct led_node *self, struct led_timer *timer)
+{
+    struct led_series *s = container_of(timer, struct led_series, timer);
+    if (led_timer_class(timer) == LED_CATCH_UP) {
+        uint32_t missed = s->missed;
+        s->missed = 0;
+        led_timer_set_class(timer, LED_TICK);
+        led_series_next(led, s, s->last);
+        tick(led, self, s, missed);
+    } else if (led->in_gap) {
+        wait_for_end(led, s, led->now, self->event->span);
+    } else {
+        led_series_next(led, s, led->now);
+        tick(led, self, s, 0);
+    }
+}
+
+const struct led_op led_op_periodic = {
+        .name = "P",
+        .param = LED_PARAM_SPAN,
+        .operands = 2,
+        .instant = true,
+        .state_bytes = sizeof(struct led_series_list),
+        .notify = periodic_notify,
+        .expire = periodic_expire,
+        .rearm = led_series_rearm,
+        .resume = led_series_resume,
+        .close = led_series_close,
+        .sync = led_series_sync,
+};
+
+enum err led_periodic(struct led *led, struct led_event *from, msec interval,
+        struct led_event *to, struct fault *f, struct led_event **ret_event)
+{
+    enum err err = led_span_check("interval", interval, f);
+    if (err)
+        return err;
+    struct led_event *operands[] = {from, to};
+    struct led_wish w = {&led_op_periodic, interval, 2, operands};
+    return led_event_make(led, &w, f, ret_event);
+}

@@ -1,0 +1,37 @@
+/* The world of the language's examples: 2026-11-16 12:00 UTC, five sentinels. */
+#pragma once
+#include "grammar/grammar.h"
+#include "tests/test.h"
+
+#define NOW_TEXT "2026-11-16T12:00:00Z"
+#define DAY MSEC_PER_DAY
+#define HOUR MSEC_PER_HOUR
+
+msec at(const char *iso);
+struct grammar_world world_make(void);
+
+/* Parses and checks in the world above. */
+struct grammar_script *run(struct arena *life, const char *text);
+/* "" when it is right, else "line:column code" of every error and warning, by spaces. */
+const char *codes(struct arena *life, const char *text);
+/* The effective definition of the last statement, NULL when it has errors. */
+const struct grammar_definition *effective(struct arena *life, const char *text);
+/* One statement in canonical form; the errors when it has some. */
+const char *canonical(struct arena *life, const char *text);
+/* A whole file. */
+char *slurp(struct arena *life, const char *path, size_t *ret_len);
+
+#define EXPECT_CODES(text, expected)                                                           \
+    do {                                                                                       \
+        SCRATCH struct arena *life_ = arena_new(NULL, "codes");                                \
+        const char *got_ = codes(life_, (text));                                               \
+        if (strcmp(got_, (expected)) != 0)                                                     \
+            test_fail(__FILE__, __LINE__, "%s\n#   gave \"%s\", expected \"%s\"", (text),      \
+                    got_, (expected));                                                         \
+    } while (0)
+
+#define EXPECT_CANONICAL(text, expected)                                                       \
+    do {                                                                                       \
+        SCRATCH struct arena *life_ = arena_new(NULL, "canonical");                            \
+        EXPECT_TEXT(canonical(life_, (text)), (expected));                                     \
+    } while (0)

@@ -1,0 +1,63 @@
+/* Every trace in traces.json, whole and cut: see trace.h. */
+#include "tests/led/trace.h"
+#include "tests/test.h"
+
+static json_t *load(void)
+{
+    json_t *traces = NULL;
+    struct fault f = {0};
+    if (trace_load(TRACES, &f, &traces))
+        test_fail(__FILE__, __LINE__, "%s", f.message);
+    return traces;
+}
+
+/* Returns how many points there are to cut at. */
+static long check(const json_t *trace, long cut)
+{
+    struct fault f = {0};
+    struct trace_options opt = {.cut = cut};
+    struct trace_result r = {0};
+    if (trace_run(trace, &opt, &f, &r)) {
+        test_fail(__FILE__, __LINE__, "%s: %s", json_string_value(json_object_get(trace, "id")),
+                f.message);
+        return 0;
+    }
+    if (!trace_matches(trace, r.output)) {
+        char *got = json_dumps(r.output, JSON_COMPACT);
+        test_fail(__FILE__, __LINE__, "cut at %ld: %s", cut, got);
+        free(got);
+    }
+    json_decref(r.output);
+    return r.points;
+}
+
+TEST(whole, "every trace of the semantics comes out as written")
+{
+    json_t *traces = load();
+    EXPECT_INT(json_array_size(traces), 109);
+    for (size_t i = 0; i < json_array_size(traces); i++)
+        check(json_array_get(traces, i), 0);
+    json_decref(traces);
+}
+
+TEST(cut, "a detector saved and restored at any one point detects the same")
+{
+    json_t *traces = load();
+    for (size_t i = 0; i < json_array_size(traces); i++) {
+        long points = check(json_array_get(traces, i), 0);
+        EXPECT(points > 0);
+        for (long cut = 1; cut <= points; cut++)
+            check(json_array_get(traces, i), cut);
+    }
+    json_decref(traces);
+}
+
+TEST(shredded, "a detector saved and restored at every point detects the same")
+{
+    json_t *traces = load();
+    for (size_t i = 0; i < json_array_size(traces); i++)
+        check(json_array_get(traces, i), -1);
+    json_decref(traces);
+}
+
+TEST_MAIN()
