@@ -105,19 +105,27 @@ static enum err check_same(struct conn *c, const struct store_version_job *job,
 }
 
 /* Rows (id, sentinel_id) to where the submitter wants them; 0 for those without a row: (2).
- * The rows stand in the order of the changes, since numbers were given out in that order. */
-static void give_ids(const struct store_version_job *job, const PGresult *r)
+ * The rows stand in the order of the changes, since numbers were given out in that order;
+ * those of other jobs of the same version may stand between them. */
+static bool give_ids(const struct store_version_job *job, const PGresult *r)
 {
-    int row = 0, rows = PQntuples(r);
+    int next = 0, rows = PQntuples(r);
+    bool any = false;
     for (size_t i = 0; i < job->nchanges; i++) {
-        bool is_it = row < rows && result_int(r, row, 1) == job->changes[i].sentinel_id;
-        job->ret_change_ids[i] = is_it ? result_int(r, row, 0) : 0;
-        row += is_it;
+        int row = next;
+        while (row < rows && result_int(r, row, 1) != job->changes[i].sentinel_id)
+            row++;
+        job->ret_change_ids[i] = row < rows ? result_int(r, row, 0) : 0;
+        if (row < rows) {
+            next = row + 1;
+            any = true;
+        }
     }
+    return any;
 }
 
 static enum err find_changes(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f)
+        struct arena *scratch, struct fault *f, bool *ret_any)
 {
     RESULT r = NULL;
     PARAMS(p, scratch);
@@ -125,7 +133,7 @@ static enum err find_changes(struct conn *c, const struct store_version_job *job
     params_int(&p, job->version);
     enum err e = conn_run(c, SQL_CHANGE_IDS, &p, f, &r);
     if (!e)
-        give_ids(job, r);
+        *ret_any = give_ids(job, r);
     return e;
 }
 
@@ -168,7 +176,7 @@ static enum err put_changes(struct conn *c, const struct store_version_job *job,
     if (!e)
         e = conn_run(c, SQL_CHANGES_PUT, &p, f, &r);
     if (!e)
-        give_ids(job, r);
+        (void)give_ids(job, r); /* none, when all who asked are gone */
     for (int k = 0; k < COLUMNS; k++)
         buf_done(&a[k]);
     return e;
@@ -299,21 +307,35 @@ static enum err put_state(struct conn *c, const struct store_version_job *job,
     return conn_run(c, SQL_VERSION_STATE, &p, f, NULL);
 }
 
+/* Was it done before?  A version is known by its row; when that was there already and only
+ * who looked at it is new, the job is known by its changes: (1). */
+static enum err begin_version(struct conn *c, const struct store_version_job *job,
+        struct arena *scratch, struct fault *f, bool *ret_was_done)
+{
+    bool is_new = true, known = false;
+    enum err e = OK;
+    if (!job->exists) {
+        e = put_body(c, job, scratch, f);
+        if (!e)
+            e = put_version_row(c, job, scratch, f, &is_new);
+        if (!e && !is_new)
+            e = check_same(c, job, scratch, f);
+    }
+    if (!e && job->nchanges && (!is_new || job->exists))
+        e = find_changes(c, job, scratch, f, &known);
+    *ret_was_done = !is_new || known;
+    return e;
+}
+
 enum err apply_version(
         struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f)
 {
-    bool is_new = job->exists;
-    enum err e = OK;
-    if (!job->exists)
-        e = put_body(c, job, scratch, f);
-    if (!e && !job->exists)
-        e = put_version_row(c, job, scratch, f, &is_new);
-    if (!e && !is_new) { /* (1) */
-        e = check_same(c, job, scratch, f);
-        return e || !job->nchanges ? e : find_changes(c, job, scratch, f);
-    }
+    bool was_done = false;
+    enum err e = begin_version(c, job, scratch, f, &was_done);
+    if (e || was_done)
+        return e;
     CRASH_POINT("after_version_row");
-    if (!e && job->nchanges)
+    if (job->nchanges)
         e = put_changes(c, job, scratch, f);
     if (!e && job->nnotices)
         e = put_notices(c, job, scratch, f);

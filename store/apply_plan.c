@@ -131,8 +131,8 @@ static enum err step_create(
 }
 
 /* Whoever takes a place has seen the version that is current then, and nothing before it. */
-static enum err see_base(struct conn *c, const struct store_step *st, struct arena *scratch,
-        struct fault *f)
+static enum err see_base(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
 {
     PARAMS(p, scratch);
     params_text(&p, arena_printf(scratch, "{%lld}", (long long)st->sentinel_id));
@@ -141,8 +141,8 @@ static enum err see_base(struct conn *c, const struct store_step *st, struct are
 }
 
 /* A new definition may name another page, whose versions are counted anew. */
-static enum err forget_versions(struct conn *c, const struct store_step *st,
-        struct arena *scratch, struct fault *f)
+static enum err forget_versions(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
 {
     PARAMS(p, scratch);
     params_int(&p, st->sentinel_id);

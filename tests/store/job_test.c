@@ -431,6 +431,37 @@ TEST(dropped_meanwhile,
             sql_int(&x, "SELECT count(*) FROM vigil.notifications WHERE state = 'pending'"), 2);
 }
 
+TEST(seen_later, "a version shown later to another sentinel adds its change, once")
+{
+    FIXTURE(x);
+    REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
+    int64_t page, first = add_sentinel(&x, "a", "http://x/", &page);
+    int64_t second = add_sentinel(&x, "b", "http://x/", NULL);
+    struct version_fixture v1, v2, later, again;
+    version_init(&v1, page, first, 1);
+    version_init(&v2, page, first, 2);
+    version_init(&later, page, second, 2);
+    version_init(&again, page, second, 2);
+    v2.job.seen_by = &first;
+    later.job.seen_by = again.job.seen_by = &second;
+    v2.job.nseen_by = later.job.nseen_by = again.job.nseen_by = 1;
+    later.job.exists = again.job.exists = true;
+    REQUIRE(run(&x, &v1.job.job) == OK);
+    REQUIRE(run(&x, &v2.job.job) == OK);
+    REQUIRE(run(&x, &later.job.job) == OK);
+    REQUIRE(run(&x, &again.job.job) == OK);
+    EXPECT(later.change_id > v2.change_id);
+    EXPECT_INT(again.change_id, later.change_id);
+    EXPECT_INT(sql_int(&x, "SELECT count(*) FROM vigil.versions"), 2);
+    EXPECT_TEXT(sql(&x, "SELECT string_agg(concat_ws(' ', name, evaluations, changes, "
+                        "notifications),"
+                        " ', ' ORDER BY name) FROM vigil.status"),
+            "a 1 1 1, b 1 1 1");
+    EXPECT_TEXT(
+            sql(&x, "SELECT string_agg(last_version::text, ' ') FROM vigil_kb.sentinel_state"),
+            "2 2");
+}
+
 TEST(announced, "a change is announced on vigil_changes as one JSON object, cut to fit")
 {
     FIXTURE(x);
