@@ -179,24 +179,10 @@ static void answer_diagnostic(struct planning *p, const struct grammar_diagnosti
 }
 
 /* A fault that has a place in a definition. */
-static void wrong_at(struct planning *p, const struct grammar_script *script,
-        enum grammar_code code, struct grammar_pos pos, const struct fault *f)
+static void wrong_at(struct planning *p, struct grammar_script *script, enum grammar_code code,
+        struct grammar_pos pos, const struct fault *f)
 {
-    size_t begin = pos.offset < script->len ? pos.offset : script->len, end = begin;
-    while (begin > 0 && script->text[begin - 1] != '\n')
-        begin--;
-    while (end < script->len && script->text[end] != '\n' && script->text[end] != '\r')
-        end++;
-    struct grammar_diagnostic d = {
-            .code = code,
-            .severity = GRAMMAR_ERROR,
-            .file = script->file,
-            .pos = pos,
-            .message = f->message,
-            .hint = *f->hint ? f->hint : NULL,
-            .source_line = arena_strndup(p->life, script->text + begin, end - begin),
-    };
-    answer_diagnostic(p, &d);
+    answer_diagnostic(p, grammar_complain(script, code, pos, f));
 }
 
 /* A fault about a name given on its own, outside any definition. */
@@ -272,7 +258,7 @@ static enum err check_runnable(struct planning *p, const struct grammar_definiti
 
 /* ---- statements ----------------------------------------------------------------------- */
 
-static void plan_create(struct planning *p, const struct grammar_script *script,
+static void plan_create(struct planning *p, struct grammar_script *script,
         const struct grammar_statement *st)
 {
     struct fault f = {0};
@@ -422,7 +408,7 @@ static void plan_drop(struct planning *p, struct sentinel *s, bool cascade)
     answer_done(p, s, "dropped");
 }
 
-static void plan_statement(struct planning *p, const struct grammar_script *script,
+static void plan_statement(struct planning *p, struct grammar_script *script,
         const struct grammar_statement *st)
 {
     struct fault f = {0};
