@@ -38,7 +38,7 @@ bool engine_has_room(const struct engine *e)
  * machine slept. */
 enum { STALL_MS = 1000 };
 
-static void pass_time(struct engine *e)
+void engine_catch_up(struct engine *e)
 {
     msec due = led_next(e->led), now = engine_mono(e);
     msec late = due == MSEC_NEVER ? 0 : now - due;
@@ -69,7 +69,7 @@ void engine_settle(struct engine *e)
 static void led_due(struct loop_timer *t)
 {
     struct engine *e = container_of(t, struct engine, led_timer);
-    pass_time(e);
+    engine_catch_up(e);
     engine_settle(e);
 }
 

@@ -58,6 +58,9 @@ struct engine {
 
 /* ---- engine.c -------------------------------------------------------------------------- */
 
+/* To be called at the beginning of whatever touches the detector: lets it catch up with the
+ * present, so that what is raised now is raised now. */
+void engine_catch_up(struct engine *e);
 /* To be called at the end of whatever touched the detector: sets the timer anew. */
 void engine_settle(struct engine *e);
 msec engine_wall(const struct engine *e);

@@ -131,7 +131,8 @@ static void answer_done(struct planning *p, const struct sentinel *s, const char
         return;
     }
     buf_printf(&p->done, "%s: %s", s->name, what);
-    if (s->phase == PHASE_WAITING && strcmp(what, "dropped") != 0) {
+    if (s->phase == PHASE_WAITING && strcmp(what, "dropped") != 0 &&
+            strcmp(what, "stopped") != 0) {
         if (s->starts_at != MSEC_NEVER && s->starts_at > p->c->now)
             buf_printf(&p->done, ", starts %s", time_iso(s->starts_at, at));
         else if (s->from.of)

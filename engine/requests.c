@@ -67,6 +67,7 @@ static void carried_done(struct store_job *job)
 {
     struct carried *c = container_of(job, struct carried, job.job);
     struct engine *e = c->engine;
+    engine_catch_up(e);
     if (job->err == OK)
         carry_out(e, c->plan);
     else
@@ -139,6 +140,7 @@ int requests_run_now(
         *answer = arena_printf(life, "error: %s\n%s\n", f.message, f.hint);
         return 2;
     }
+    engine_catch_up(e);
     carry_out(e, plan);
     engine_settle(e);
     return 0;

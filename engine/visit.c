@@ -332,6 +332,7 @@ static void committed(struct store_job *job)
     struct visit *v = container_of(job, struct visit, job.job);
     struct webpage *p = v->page;
     struct engine *e = v->engine;
+    engine_catch_up(e);
     if (job->err != OK) {
         /* The rows went away under us (the sentinel was dropped), or the store refused them. */
         if (p->lives)
@@ -497,6 +498,7 @@ void visit_compared(struct engine *e)
 {
     struct list done = LIST_INIT(done);
     inbox_take(&e->compared, &done);
+    engine_catch_up(e);
     list_each(pos, &done)
     {
         struct visit *v = list_entry(pos, struct visit, link);

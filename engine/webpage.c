@@ -166,14 +166,18 @@ void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fet
 
 struct touch {
     struct store_touch_job job;
+    struct engine *engine;
     struct arena *arena;
 };
 
 static void touch_done(struct store_job *job)
 {
-    if (job->err != OK)
+    struct touch *t = container_of(job, struct touch, job.job);
+    struct engine *e = t->engine;
+    if (job->err != OK && job->err != ERR_NAME) /* a page may be dropped meanwhile */
         log_error("the outcome of a fetch was not recorded: %s", job->fault.message);
-    arena_free(container_of(job, struct touch, job.job)->arena);
+    arena_free(t->arena);
+    webpage_resume_postponed(e);
 }
 
 static void touch(struct webpage *p)
@@ -181,6 +185,7 @@ static void touch(struct webpage *p)
     struct arena *a = arena_new(NULL, "touch");
     struct touch *t = arena_new_of(a, struct touch);
     t->arena = a;
+    t->engine = p->engine;
     t->job.job.kind = STORE_JOB_TOUCH;
     t->job.job.done = touch_done;
     webpage_fetch_state(p, a, &t->job.fetch);
@@ -382,6 +387,7 @@ static void fetched(const struct fetch_response *r, void *arg)
 {
     struct webpage *p = arg;
     struct engine *e = p->engine;
+    engine_catch_up(e);
     p->transfer = NULL;
     p->fetches++;
     p->last_fetch = engine_wall(e);
