@@ -59,6 +59,12 @@ def good(s, arg, request):
 
 
 @behaviour
+def good_then_close(s, arg, request):
+    """Promises to keep the connection and does not."""
+    answer(s, b"<p>good</p>\n", headers=["Connection: keep-alive"])
+
+
+@behaviour
 def slow_good(s, arg, request):
     time.sleep(0.05)
     answer(s, b"<p>good</p>\n")
