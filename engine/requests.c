@@ -71,8 +71,8 @@ static void carried_done(struct store_job *job)
     if (job->err == OK)
         carry_out(e, c->plan);
     else
-        log_error("request %lld (%s): %s", (long long)c->request_id, c->verb,
-                job->fault.message);
+        log_error(
+                "request %lld (%s): %s", (long long)c->request_id, c->verb, job->fault.message);
     request_plan_abandon(c->plan);
     list_remove(&c->link);
     arena_free(c->arena);
