@@ -70,7 +70,8 @@ static int no_sentinel(struct cli *c, struct store *s, const char *name)
         }
     }
     if (near)
-        fprintf(stderr, "vigil: there is no sentinel \"%s\"; did you mean \"%s\"?\n", name, near);
+        fprintf(stderr, "vigil: there is no sentinel \"%s\"; did you mean \"%s\"?\n", name,
+                near);
     else
         fprintf(stderr, "vigil: there is no sentinel \"%s\"; `vigil list` shows them\n", name);
     return EXIT_WRONG;
@@ -101,7 +102,8 @@ int cmd_show(struct cli *c)
     return code;
 }
 
-/* ---- changes --------------------------------------------------------------------------------- */
+/* ---- changes
+ * --------------------------------------------------------------------------------- */
 
 static void print_changes(struct cli *c, const struct store_rows *rows)
 {
@@ -155,13 +157,18 @@ static bool follow(struct cli *c, struct store *s, char last[32], msec until, bo
     }
 }
 
-static struct store *wait_for_engine(struct cli *c)
+/* NULL when `until` came first. */
+static struct store *wait_for_engine(struct cli *c, msec until)
 {
     bool told = false;
     for (;;) {
         SCRATCH struct arena *scratch = arena_new(NULL, "wait");
-        struct store_options o = {.db = c->db, .data = c->data, .role = STORE_COMMAND,
-                .who = c->command, .quiet = true, .clock = &clock_system};
+        struct store_options o = {.db = c->db,
+                .data = c->data,
+                .role = STORE_COMMAND,
+                .who = c->command,
+                .quiet = true,
+                .clock = &clock_system};
         struct store *s;
         struct fault f = {0};
         struct arena *life = arena_new(c->life, "store");
@@ -174,6 +181,8 @@ static struct store *wait_for_engine(struct cli *c)
         if (!told)
             fputs("vigil: no engine is running; waiting for one (`vigil run`)\n", stderr);
         told = true;
+        if (clock_mono(&clock_system) >= until)
+            return NULL;
         usleep(500 * 1000);
     }
 }
@@ -183,7 +192,9 @@ static int changes_follow(struct cli *c, struct store *s, char last[32], msec un
     bool any = false;
     while (!follow(c, s, last, until, &any)) {
         store_close(s);
-        s = wait_for_engine(c);
+        s = wait_for_engine(c, until);
+        if (!s)
+            return any && c->wait ? EXIT_CHANGES : EXIT_DONE;
     }
     store_close(s);
     return any && c->wait ? EXIT_CHANGES : EXIT_DONE;
@@ -202,7 +213,7 @@ static bool since_of(struct cli *c, const char **ret_text)
     if (time_parse_span(c->since, &span))
         at = now - span;
     else if (!time_parse_iso(c->since, &at) &&
-            grammar_parse_instant(c->since, &world, &f, &at) != OK) {
+             grammar_parse_instant(c->since, &world, &f, &at) != OK) {
         fprintf(stderr,
                 "vigil: --since %s: not a time; write 2026-11-16, 2026-11-16T12:00Z or a span "
                 "such as \"2 hours\"\n",
@@ -251,14 +262,15 @@ int cmd_changes(struct cli *c)
         store_close(s);
         return code;
     }
-    bool running = store_engine_is_running(s);
-    if (!running) {
+    msec until = c->wait ? clock_mono(&clock_system) + wait : MSEC_NEVER;
+    if (!store_engine_is_running(s)) {
         /* Nothing can change, and holding the private server would keep an engine out. */
         store_close(s);
-        s = wait_for_engine(c);
+        s = wait_for_engine(c, until);
+        if (!s)
+            return EXIT_DONE;
     }
-    return changes_follow(
-            c, s, last, c->wait ? clock_mono(&clock_system) + wait : MSEC_NEVER);
+    return changes_follow(c, s, last, until);
 }
 
 int cmd_diff(struct cli *c)
@@ -282,7 +294,8 @@ int cmd_diff(struct cli *c)
             cli_print_change_row(rows, 0, /* whole= */ true, stdout);
     } else if (rows && name_exists(c, s, c->args[0], &code)) {
         if (c->nargs > 1) {
-            fprintf(stderr, "vigil: sentinel \"%s\" has no change %s\n", c->args[0], c->args[1]);
+            fprintf(stderr, "vigil: sentinel \"%s\" has no change %s\n", c->args[0],
+                    c->args[1]);
             code = EXIT_WRONG;
         } else {
             fprintf(stderr, "sentinel \"%s\" has seen no change yet\n", c->args[0]);
@@ -292,7 +305,8 @@ int cmd_diff(struct cli *c)
     return code;
 }
 
-/* ---- psql ---------------------------------------------------------------------------------------- */
+/* ---- psql
+ * ---------------------------------------------------------------------------------------- */
 
 int cmd_psql(struct cli *c)
 {

@@ -15,6 +15,7 @@ struct request_subject {
     struct sentinel *known; /* others, and what REPLACE replaces */
     bool enable;            /* STATE: the flag it gets */
     bool stop;              /* STATE: it ends now */
+    bool note_end;          /* STATE: only its end is known now, in the step's ends_at */
 };
 
 struct request_plan {
@@ -36,8 +37,8 @@ struct request_context {
  * as request_add_file frames them, or bare definitions; "enable", "disable", "stop" and
  * "drop" take names, one a line, and "drop" may begin with a line CASCADE.  A text that
  * request_begin began with `json` is answered in JSON. */
-struct request_plan *request_plan_make(
-        struct arena *life, const struct request_context *c, const char *verb, const char *text);
+struct request_plan *request_plan_make(struct arena *life, const struct request_context *c,
+        const char *verb, const char *text);
 
 /* Gives sentinels that were made but never adopted back. */
 void request_plan_abandon(struct request_plan *p);

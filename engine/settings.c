@@ -2,15 +2,20 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "fetch/fetch.h"
+#include "grammar/grammar.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum type { SPAN, INT, BYTES, TEXT, CIDRS, LEVEL, TYPE_COUNT };
+enum type { SPAN, INT, BYTES, TEXT, CIDRS, LEVEL, ZONE, TYPE_COUNT };
 
-static const char *const units[TYPE_COUNT] = {
-        [SPAN] = "time", [INT] = "count", [BYTES] = "bytes", [TEXT] = "text",
-        [CIDRS] = "networks", [LEVEL] = "level"};
+static const char *const units[TYPE_COUNT] = {[SPAN] = "time",
+        [INT] = "count",
+        [BYTES] = "bytes",
+        [TEXT] = "text",
+        [CIDRS] = "networks",
+        [LEVEL] = "level",
+        [ZONE] = "zone"};
 
 static const struct row {
     const char *name;
@@ -24,8 +29,8 @@ static const struct row {
 #undef SETTING
 };
 
-static enum err parse_cidrs(struct settings *s, const char *text, struct setting_value *v,
-        struct fault *f)
+static enum err parse_cidrs(
+        struct settings *s, const char *text, struct setting_value *v, struct fault *f)
 {
     size_t most = 1;
     for (const char *p = text; *p; p++)
@@ -45,6 +50,20 @@ static enum err parse_cidrs(struct settings *s, const char *text, struct setting
         p += n + (p[n] == ',');
     }
     return OK;
+}
+
+/* A zone is what a date in a definition may name. */
+static enum err check_zone(
+        struct settings *s, const struct row *row, const char *zone, struct fault *f)
+{
+    struct grammar_world world = {0};
+    msec at;
+    char *date = arena_printf(s->life, "01/31/2030 12:00 %s", zone);
+    if (*zone && grammar_parse_instant(date, &world, NULL, &at) == OK)
+        return OK;
+    enum err e = fault_set(f, ERR_RANGE, "setting %s: there is no zone \"%s\"", row->name, zone);
+    fault_hint(f, "Give UTC, an abbreviation such as CET, or a name such as Europe/Berlin.");
+    return e;
 }
 
 static bool parse_bytes(const char *text, int64_t *ret)
@@ -69,8 +88,8 @@ static bool parse_bytes(const char *text, int64_t *ret)
 }
 
 /* Understands `v->text` by its row's type. */
-static enum err parse_value(struct settings *s, const struct row *row, struct setting_value *v,
-        struct fault *f)
+static enum err parse_value(
+        struct settings *s, const struct row *row, struct setting_value *v, struct fault *f)
 {
     enum log_level level;
     bool understood = true;
@@ -95,9 +114,12 @@ static enum err parse_value(struct settings *s, const struct row *row, struct se
         break;
     case CIDRS:
         return parse_cidrs(s, v->text, v, f);
+    case ZONE:
+        return check_zone(s, row, v->text, f);
     case TEXT:
         if (strpbrk(v->text, "\r\n"))
-            return fault_set(f, ERR_RANGE, "setting %s: a line break is not allowed", row->name);
+            return fault_set(
+                    f, ERR_RANGE, "setting %s: a line break is not allowed", row->name);
         return OK;
     case TYPE_COUNT:
         CHECK(false);
@@ -226,8 +248,8 @@ enum err settings_read_environment(struct settings *s, char **env, struct fault 
 }
 
 /* One line of INI; `section` is carried from line to line. */
-static enum err read_line(struct settings *s, char *line, const char *origin, char section[64],
-        struct fault *f)
+static enum err read_line(
+        struct settings *s, char *line, const char *origin, char section[64], struct fault *f)
 {
     struct str text = str_trim(str_of(line));
     if (text.len == 0 || text.ptr[0] == '#' || text.ptr[0] == ';')
@@ -248,8 +270,8 @@ static enum err read_line(struct settings *s, char *line, const char *origin, ch
     struct str name = str_trim((struct str){text.ptr, (size_t)(equals - text.ptr)});
     struct str value =
             str_trim((struct str){equals + 1, text.len - (size_t)(equals + 1 - text.ptr)});
-    char *full = arena_printf(s->life, "%s%s%.*s", section, *section ? "." : "",
-            (int)name.len, name.ptr);
+    char *full = arena_printf(
+            s->life, "%s%s%.*s", section, *section ? "." : "", (int)name.len, name.ptr);
     return settings_set(s, full, arena_strndup(s->life, value.ptr, value.len), origin, f);
 }
 
@@ -277,7 +299,7 @@ enum err settings_read_file(struct settings *s, const char *path, struct fault *
 
 int64_t settings_number(const struct settings *s, enum setting which)
 {
-    CHECK(rows[which].type != TEXT && rows[which].type != CIDRS);
+    CHECK(rows[which].type != TEXT && rows[which].type != CIDRS && rows[which].type != ZONE);
     return s->values[which].number;
 }
 

@@ -9,7 +9,13 @@
 
 /* ---- decoding: decode.c, charset.c, meta.c -------------------------------------------- */
 
-enum charset_how { CHARSET_UTF8, CHARSET_1252, CHARSET_UTF16LE, CHARSET_UTF16BE, CHARSET_ICONV };
+enum charset_how {
+    CHARSET_UTF8,
+    CHARSET_1252,
+    CHARSET_UTF16LE,
+    CHARSET_UTF16BE,
+    CHARSET_ICONV
+};
 
 struct charset {
     enum charset_how how;
@@ -38,8 +44,25 @@ size_t reference_read(struct str s, bool in_attribute, char out[8], size_t *ret_
 /* White space to single spaces (U+00A0 is white space), composed by NFC.  Keeps one space
  * at either end where there was some.  Appended to `out`. */
 bool text_normalise(struct str s, struct buf *out);
-bool is_space(char c);
-char to_lower(char c);
+
+static inline bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+}
+
+static inline char to_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static inline bool name_is_one_of(struct str name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (name.len && name.ptr[0] == names[i][0] &&
+                strncmp(names[i], name.ptr, name.len) == 0 && names[i][name.len] == 0)
+            return true;
+    return false;
+}
 
 /* ---- strings stored once: intern.c ------------------------------------------------------ */
 
@@ -74,7 +97,7 @@ struct build {
     /* the digest's arrays */
     struct buf children, tags, attr_at; /* uint32_t a node */
     struct intern tag_names, attr_strings;
-    struct buf attrs;                                        /* two uint32_t each: name, value */
+    struct buf attrs; /* two uint32_t each: name, value */
     struct buf text_node, text_spans, text_block, text_pool; /* a text */
     struct buf links, images, addresses; /* spans into addresses, as written in the page */
     struct buf base;                     /* the first <base href> */
@@ -104,7 +127,8 @@ void build_done(struct build *b);
 void build_open(struct build *b, struct str name, struct pair *attrs, size_t nattrs);
 void build_text(struct build *b, struct str text);
 void build_close(struct build *b);
-void build_end(struct build *b); /* closes what is open */
+void build_end(struct build *b);   /* closes what is open */
+void build_break(struct build *b); /* what follows is another block */
 size_t build_depth(const struct build *b);
 
 /* Writes the block. */
@@ -113,7 +137,7 @@ MUST_USE enum err build_finish(struct build *b, enum page_type type, bool malfor
 
 /* ---- the block: digest.c ----------------------------------------------------------------- */
 
-enum { DIGEST_VERSION = 1 };
+enum { DIGEST_VERSION = 2 };
 
 struct digest_header {
     char magic[8]; /* DIGEST_MAGIC */
@@ -127,7 +151,7 @@ struct digest_header {
     uint64_t string_bytes;
     /* then, each array right behind the other:
      * uint32_t children[nodes], tags[nodes], attr_at[nodes + 1], text_node[texts];
-     * struct page_span tag_names, attributes (name, value), texts, links, images;
+     * struct page_span tag_names, attributes (name, value), texts, links, images, base;
      * uint8_t text_block[texts]; char strings[string_bytes]; zeroes to a multiple of 8 */
 };
 
@@ -140,7 +164,8 @@ struct page_span {
 /* Bytes of the whole block by the header's counts; UINT64_MAX when they cannot be true. */
 uint64_t digest_total(const struct digest_header *h);
 
-/* ---- HTML tokens: tokens.c ----------------------------------------------------------------- */
+/* ---- HTML tokens: tokens.c -----------------------------------------------------------------
+ */
 
 /* Reads HTML by the standard's tokenizer and says what is in it.  Comments, doctypes and
  * processing instructions are gone, references are resolved, names are in lower case;

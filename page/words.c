@@ -1,11 +1,13 @@
 /* Text as it is read: blocks, words, and where a node stands. */
 #include "page/page_int.h"
+#include <stdlib.h>
 #include <utf8proc.h>
 
-/* ---- blocks ---------------------------------------------------------------------------------- */
+/* ---- blocks
+ * ---------------------------------------------------------------------------------- */
 
-static struct str block_join(const struct page_digest *d, uint32_t from, uint32_t to,
-        struct arena *life)
+static struct str block_join(
+        const struct page_digest *d, uint32_t from, uint32_t to, struct arena *life)
 {
     size_t bytes = 0, at = 0;
 
@@ -37,7 +39,8 @@ size_t page_blocks(const struct page_digest *d, struct arena *life, struct page_
     return n;
 }
 
-/* ---- words ------------------------------------------------------------------------------------ */
+/* ---- words
+ * ------------------------------------------------------------------------------------ */
 
 enum char_class { CHAR_WORD, CHAR_SPACE, CHAR_TAIL, CHAR_OTHER };
 
@@ -106,7 +109,33 @@ bool page_word_next(struct str text, size_t *at, struct str *ret_word)
     return true;
 }
 
-/* ---- paths ------------------------------------------------------------------------------------- */
+bool page_word_fold(struct str word, struct buf *out)
+{
+    size_t from = out->len;
+    bool ascii = true;
+
+    if (!buf_append(out, word.ptr, word.len))
+        return false;
+    for (size_t i = from; i < out->len; i++) {
+        ascii &= !(out->data[i] & 0x80);
+        out->data[i] = to_lower(out->data[i]);
+    }
+    if (ascii)
+        return true;
+    utf8proc_uint8_t *folded = NULL;
+    utf8proc_ssize_t n =
+            utf8proc_map((const utf8proc_uint8_t *)word.ptr, (utf8proc_ssize_t)word.len,
+                    &folded, UTF8PROC_STABLE | UTF8PROC_CASEFOLD | UTF8PROC_COMPOSE);
+    if (n < 0)
+        return true; /* memory: what ASCII can do must do */
+    out->len = from;
+    bool ok = buf_append(out, folded, (size_t)n);
+    free(folded);
+    return ok;
+}
+
+/* ---- paths
+ * ------------------------------------------------------------------------------------- */
 
 struct step {
     uint32_t node, left;
@@ -133,7 +162,8 @@ static unsigned place_among(const struct page_digest *d, uint32_t first, uint32_
     return place;
 }
 
-static void put_step(const struct page_digest *d, uint32_t parent, uint32_t node, struct buf *out)
+static void put_step(
+        const struct page_digest *d, uint32_t parent, uint32_t node, struct buf *out)
 {
     struct str name = page_tag_name(d, d->tags[node]);
     bool several;
