@@ -31,6 +31,9 @@ def kill_once(v, site, dice):
                    "the engine asks for a page")
         time.sleep(dice.uniform(0, 0.5))
     assert v.engine.poll() is None, "the engine ended by itself:\n" + v.output()[-3000:]
+    if dice.random() < 0.15:  # as in a power cut, its database dies with it
+        with contextlib.suppress(OSError, ValueError):
+            os.kill(v.postmaster(), signal.SIGKILL)
     v.kill()
 
 
@@ -112,6 +115,80 @@ def _():
         contains(v.add(many, code=1).stderr, "s0")
         equal(v.sql("SELECT count(*) FROM vigil.status"), "50")
         equal(processes_of(v), [])
+
+
+@test("a file of definitions sent to an engine that is killed meanwhile is installed whole, once,"
+      " or not at all; what was acknowledged is there")
+def _():
+    dice = seeded()
+    with Site() as site, Vigil() as v:
+        v.run("list")
+        answers, adding = {}, True
+
+        def add():
+            number = 0
+            while adding:
+                number += 1
+                page = f"USING {site.url}/{number} MONITOR links FETCH EVERY 1 second;"
+                done = v.add("".join(f"CREATE SENTINEL n{number}_{i} {page}" for i in range(3)),
+                             code=None)
+                answers[number] = (done.returncode, done.stderr)
+        clients = threading.Thread(target=add)
+        clients.start()
+        try:
+            for _ in range(20):
+                v.start(wait=False)
+                time.sleep(dice.uniform(0.2, 1.5))
+                assert v.engine.poll() is None, v.output()[-3000:]
+                v.kill()
+        finally:
+            adding = False
+            clients.join()
+        v.start()
+        names = v.sql("SELECT name FROM vigil.status").split()
+        waiting = "SELECT count(*) FROM vigil.requests WHERE state = 'waiting'"
+        wait_until(lambda: v.sql(waiting) == "0")
+        codes = [code for code, _ in answers.values()]
+        print(f"# {len(codes)} files: {codes.count(0)} acknowledged, {len(codes) - codes.count(0)}"
+              f" not; {len(names)} sentinels")
+        for number, (code, words) in answers.items():
+            there = sum(name.startswith(f"n{number}_") for name in names)
+            assert there in (0, 3), f"file {number}: {there} of 3; {code} {words}"
+            assert code in (0, 1, 2), (code, words)
+            if code == 0:
+                equal((number, there), (number, 3))
+            if code == 1:
+                equal((number, there, words), (number, 0, words))
+        equal(v.sql("SELECT count(*) FROM (SELECT sentinel FROM vigil.events WHERE kind = 'create'"
+                    " GROUP BY sentinel HAVING count(*) <> 1) x"), "0")
+        v.stop()
+        equal(processes_of(v), [])
+
+
+@test("what SQL asked for is done once, though the engine is killed at every place on the way")
+def _():
+    with Site() as site, Vigil() as v:
+        v.run("list")
+        number = 0
+        for place in [p for p in points() if p not in ("before_migration_commit", "after_version_row")]:
+            number += 1
+            ask = f"CREATE SENTINEL s{number} USING {site.url}/p MONITOR links"
+            request = v.sql(f"SELECT vigil.create_sentinel('{ask}')")
+            v.env["VIGIL_CRASH_POINT"] = place
+            v.start(wait=False)
+            equal((place, v.engine.wait(60 * SLOW)), (place, 137))
+            v.engine = None
+            v.out.close()
+            del v.env["VIGIL_CRASH_POINT"]
+            v.start()
+            wait_until(lambda: v.sql("SELECT state, exit_code FROM vigil.requests"
+                                     f" WHERE id = {request}") == "done|0")
+            equal(v.sql(f"SELECT count(*) FROM vigil.events WHERE sentinel = 's{number}'"
+                        " AND kind = 'create'"), "1")
+            v.sql(f"SELECT vigil.disable('s{number}')")
+            wait_until(lambda: v.sql(f"SELECT state FROM vigil.status WHERE name = 's{number}'")
+                       == "disabled")
+            v.kill()
 
 
 @test("killed while it makes or upgrades its database, the next start finishes the work")
