@@ -221,4 +221,51 @@ def _():
         equal(processes_of(v), [])
 
 
+@test("a clock that was set back while the engine was down keeps nobody from starting: pages are"
+      " looked at as often as they should be")
+def _():
+    with Site() as site, Vigil() as v:
+        for path in ("/p", "/q"):
+            site.put(path, "<p>number 1</p>")
+        v.start()
+        v.add(f"CREATE SENTINEL s USING {site.url}/p MONITOR any change FETCH EVERY 2 seconds;"
+              f"CREATE SENTINEL t USING {site.url}/q MONITOR any change FETCH EVERY 1 second;")
+        wait_until(lambda: site.count("/p") >= 2)
+        v.stop()
+        # All that was remembered lies an hour ahead, as it does after the clock went back.
+        v.sql("""UPDATE vigil_kb.sentinel SET entered_at = entered_at + interval '1 hour',
+                     started_at = started_at + interval '1 hour',
+                     starts_at = starts_at + interval '1 hour';
+                 UPDATE vigil_kb.page_state SET last_fetch_at = last_fetch_at + interval '1 hour',
+                     verified_at = verified_at + interval '1 hour',
+                     next_fetch_at = next_fetch_at + interval '1 hour'""")
+        for path in ("/p", "/q"):
+            site.put(path, "<p>number 2</p>")
+        seen = site.count("/p")
+        v.start()
+        wait_until(lambda: site.count("/p") >= seen + 3, 10)
+        ticks = times(site, "/p")[seen:]
+        assert all(1.5 < b - a < 2.5 * SLOW for a, b in zip(ticks[1:], ticks[2:])), ticks
+        wait_until(lambda: v.sql("SELECT count(*) FROM vigil.changes") == "2")
+
+
+@test("a sentinel that was due to start before one that runs already entered is started all the same")
+def _():
+    with Site() as site, Vigil() as v:
+        site.put("/p", "<p>x</p>")
+        site.put("/q", "<p>x</p>")
+        v.start()
+        v.add(f"CREATE SENTINEL runs USING {site.url}/p MONITOR links FETCH EVERY 1 second")
+        wait_until(lambda: v.sql("SELECT count(*) FROM vigil.versions") == "1")
+        v.stop()
+        v.add(f"CREATE SENTINEL late USING {site.url}/q MONITOR links FETCH EVERY 1 second")
+        # As if whoever installed it had been slow to commit, or his clock were behind.
+        v.sql("UPDATE vigil_kb.sentinel SET starts_at = starts_at - interval '30 seconds'"
+              " WHERE name = 'late'")
+        v.start()
+        wait_until(lambda: state(v, "late") == "active" and site.count("/q") >= 2)
+        seen = site.count("/p")
+        wait_until(lambda: site.count("/p") >= seen + 2)
+
+
 main()
