@@ -328,7 +328,7 @@ TEST(no_redirects, "redirects are not followed where the setting says so")
 TEST(dropped_connections, "a kept connection that the server dropped is made anew, unnoticed")
 {
     HOSTILE(w, port);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 50; i++)
         EXPECT_TEXT(web_get(&w, "http://127.0.0.1:%u/good-then-close", port)->reason, "");
 }
 
