@@ -15,16 +15,26 @@
 struct fetch;
 struct fetch_transfer;
 
-/* What the settings say; copied by fetch_new. */
+/* What the settings say; copied by fetch_new.  A time, size or number of connections
+ * left 0 takes its default, which is in fetch/options.c.  One `struct fetch` is one policy:
+ * connections are never shared between two of them. */
 struct fetch_options {
     const char *user_agent;
     const char *const *allow; /* CIDR texts that may be connected to although not public */
     size_t nallow;
-    size_t max_body_bytes;      /* decoded */
+    size_t max_body_bytes; /* decoded */
     msec connect_timeout, first_byte_timeout, total_timeout;
-    unsigned max_redirects;
+    unsigned max_redirects; /* 0: none is followed */
     unsigned max_connections, max_host_connections;
-    const struct clock *clock;
+    const struct clock *clock; /* NULL: clock_system */
+    size_t max_header_bytes;
+    msec slow_timeout; /* cut when under 100 bytes/s for this long; whole seconds */
+    /* Least time between two requests to one host; a host that answers 429 or 503 is then
+     * left alone as long as it asks.  0: neither. */
+    msec host_gap;
+    const char *ca_file; /* trust these certificates instead of the system's; tests only */
+    const char *const *resolve; /* fixed answers to names, each "name:port:address" */
+    size_t nresolve;
 };
 
 struct fetch_request {
@@ -41,39 +51,45 @@ enum fetch_outcome {
 
 struct fetch_response {
     enum fetch_outcome outcome;
-    int status; /* HTTP status, 0 when there was none */
-    bool gone;  /* 404 or 410 */
-    const char *reason;       /* "timed out after 20 s waiting for the first byte" */
-    msec retry_after;         /* Retry-After as a span from now; 0: none */
+    int status;                       /* HTTP status, 0 when there was none */
+    bool gone;                        /* 404 or 410 */
+    const char *reason;               /* "timed out after 20 s waiting for the first byte" */
+    msec retry_after;                 /* Retry-After as a span from now; 0: none */
     const char *etag, *last_modified; /* the server's own bytes; NULL: none */
-    msec last_modified_at;    /* parsed; MSEC_NEVER: none or nonsense */
-    const char *content_type; /* NULL: none */
-    const char *final_url;    /* after redirects */
+    msec last_modified_at;            /* parsed; MSEC_NEVER: none or nonsense */
+    const char *content_type;         /* NULL: none */
+    const char *final_url;            /* after redirects */
     const char *body;
     size_t body_bytes;
     msec took;
     uint64_t wire_bytes;
+    const char *body_digest; /* the server's own Repr-Digest or Content-MD5; NULL: none */
+    unsigned redirects;      /* how many were followed */
 };
 
 /* The response is borrowed: copy what is to be kept. */
 typedef void fetch_done_fn(const struct fetch_response *r, void *arg);
 
-MUST_USE enum err fetch_new(struct arena *life, struct loop *loop, const struct fetch_options *o,
-        struct fault *f, struct fetch **ret_fetch);
+MUST_USE enum err fetch_new(struct arena *life, struct loop *loop,
+        const struct fetch_options *o, struct fault *f, struct fetch **ret_fetch);
 
 /* Starts a transfer; `done` is called later, never from inside this call. */
-struct fetch_transfer *fetch_start(struct fetch *fe, const struct fetch_request *r,
-        fetch_done_fn *done, void *arg);
+struct fetch_transfer *fetch_start(
+        struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg);
 void fetch_cancel(struct fetch_transfer *t); /* done is not called */
+
+/* Is `text` a CIDR as --allow takes it: "10.0.0.0/8", "fd00::/8", or a single address? */
+MUST_USE enum err fetch_cidr_check(const char *text, struct fault *f);
 
 struct fetch_stats {
     uint64_t requests, not_modified, ok, failed, wire_bytes;
-    unsigned running;
+    unsigned running, waiting;
+    uint64_t connections; /* opened; requests / connections says how well they are reused */
 };
 void fetch_stats_get(const struct fetch *fe, struct fetch_stats *ret_stats);
 
 /* The one spelling of a URL: scheme and host lower case, default port dropped, empty path
  * made "/", dot segments removed, fragment dropped, userinfo refused.  Fault when it is
  * not an http or https URL. */
-MUST_USE enum err fetch_url_normalise(struct arena *life, const char *url, struct fault *f,
-        char **ret_url);
+MUST_USE enum err fetch_url_normalise(
+        struct arena *life, const char *url, struct fault *f, char **ret_url);

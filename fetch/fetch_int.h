@@ -1,0 +1,152 @@
+/* Inside fetch only: the transfer and those it passes through.
+ *
+ *     fetch_start -> host's queue -> [pump] -> easy handle in the multi -> done
+ *                        ^                          | redirect
+ *                        '--------------------------'
+ */
+#pragma once
+#include "fetch/address.h"
+#include "fetch/fetch.h"
+#include "fetch/headers.h"
+#include "fetch/inflate.h"
+#include "fetch/polite.h"
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/map.h"
+#include <curl/curl.h>
+
+enum { FETCH_TAG = 0x46455443, FETCH_TRANSFER_TAG = 0x46545246, FETCH_SOCKET_TAG = 0x46534f43 };
+
+enum { FETCH_SPARE_BYTES_MAX = 256 * 1024 };
+
+enum fetch_phase {
+    FETCH_QUEUED,     /* in its host's queue */
+    FETCH_DOOMED,     /* failed before it began; reported from the loop */
+    FETCH_CONNECTING, /* name, connection, TLS */
+    FETCH_WAITING,    /* the request is out, the headers are not in yet */
+    FETCH_BODY,
+    FETCH_REPORTED,
+};
+
+/* What only a transfer on its way needs; made when it leaves the queue. */
+struct fetch_run {
+    CURL *easy;
+    struct curl_slist *lines; /* of the request */
+    struct fetch_headers headers;
+    size_t header_bytes;
+    bool is_wanted; /* the body is the page, not an error's or a redirect's decoration */
+    uint64_t body_wire_bytes;
+    struct buf body;
+    struct fetch_inflate inflate;
+    bool has_tried; /* to connect to `address` */
+    struct fetch_address address;
+    unsigned port;
+    char refused[FETCH_WHY_SIZE]; /* why an address was not connected to */
+    char why[FETCH_WHY_SIZE];     /* our own reason to give up; empty: none */
+    char curl_says[CURL_ERROR_SIZE];
+};
+
+struct fetch_host {
+    struct map_node node;   /* in fetch.hosts */
+    struct list ready;      /* in fetch.ready while one of the queue may begin */
+    struct heap_node later; /* in fetch.later while it is not yet time for anything */
+    struct fetch_polite polite;
+    struct list queue; /* of transfers */
+    unsigned running;
+    char name[256];
+};
+
+struct fetch_transfer {
+    uint32_t tag; /* FETCH_TRANSFER_TAG */
+    enum fetch_phase phase;
+    struct fetch *fetch;
+    struct arena *life; /* everything about it, itself included */
+    struct fetch_host *host;
+    struct list link; /* in a host's queue, in fetch.doomed or in fetch.running */
+    fetch_done_fn *done;
+    void *arg;
+    char *url, *etag, *last_modified;
+    unsigned redirects;
+    uint64_t wire_bytes;
+    msec began;
+    const char *doom; /* why a doomed one never began */
+    msec doom_retry_after;
+    struct fetch_run *run;
+    struct loop_timer phase_timer, total_timer;
+};
+
+struct fetch {
+    uint32_t tag; /* FETCH_TAG */
+    struct arena *life;
+    struct loop *loop;
+    struct fetch_options o;
+    struct fetch_policy policy;
+    CURLM *multi;
+    CURLSH *share; /* TLS sessions */
+    struct curl_slist *resolve;
+    struct loop_timer curl_timer, pump_timer, later_timer;
+    struct list free_sockets, free_hosts; /* to be used again */
+    struct list doomed, running;
+    struct buf spare[32]; /* bodies' memory, to be used again */
+    size_t nspare;
+    CURL *idle[64]; /* easy handles, to be used again */
+    size_t nidle;
+    struct map hosts;
+    struct list ready; /* hosts that may begin a transfer, the one served longest ago first */
+    struct heap later; /* hosts whose gap is not over, or that are only remembered */
+    struct fetch_stats stats;
+};
+
+/* options.c */
+MUST_USE enum err fetch_options_fill(
+        struct fetch *fe, const struct fetch_options *o, struct fault *f);
+
+/* multi.c: libcurl's multi interface on the loop */
+void fetch_multi_open(struct fetch *fe);
+void fetch_multi_close(struct fetch *fe);
+bool fetch_multi_add(struct fetch_transfer *t);
+
+/* handle.c: the only place where an easy handle is made */
+bool fetch_handle_open(struct fetch_transfer *t);
+void fetch_handle_close(struct fetch_transfer *t);
+void fetch_handles_free(struct fetch *fe); /* those that wait to be used again */
+
+/* queue.c */
+struct fetch_host *fetch_host_get(struct fetch *fe, const char *url);
+void fetch_queue_put(struct fetch_transfer *t, bool first);
+void fetch_queue_leave(struct fetch_transfer *t); /* queued or running: it is no more */
+struct fetch_transfer *fetch_queue_next(struct fetch *fe); /* NULL: nothing may begin */
+void fetch_queue_open(struct fetch *fe);
+void fetch_queue_close(struct fetch *fe);
+/* The host of a running transfer answered. */
+void fetch_queue_answered(struct fetch_transfer *t, int status, msec retry_after);
+msec fetch_queue_stopped_for(const struct fetch_transfer *t);
+void fetch_pump_soon(struct fetch *fe);
+void fetch_pump(struct fetch *fe);
+
+/* transfer.c */
+void fetch_transfer_begin(struct fetch_transfer *t);
+void fetch_transfer_ended(struct fetch_transfer *t, CURLcode code); /* libcurl is through */
+void fetch_transfer_report_doomed(struct fetch_transfer *t);
+
+/* receive.c: libcurl's callbacks; `arg` is the transfer */
+size_t fetch_on_header(char *data, size_t size, size_t n, void *arg);
+size_t fetch_on_body(char *data, size_t size, size_t n, void *arg);
+curl_socket_t fetch_on_socket_open(
+        void *arg, curlsocktype purpose, struct curl_sockaddr *address);
+int fetch_on_request(void *arg, char *remote, char *local, int remote_port, int local_port);
+
+/* url.c: where a Location leads that a page at `base` (as we spell it) names */
+MUST_USE enum err fetch_url_resolve(struct arena *life, const char *base, const char *reference,
+        struct fault *f, char **ret_url);
+
+/* reason.c: what happened, in words */
+void fetch_reason_status(int status, bool was_conditional, char why[FETCH_WHY_SIZE]);
+void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[FETCH_WHY_SIZE]);
+void fetch_reason_timeout(const struct fetch_transfer *t, bool total, char why[FETCH_WHY_SIZE]);
+const char *fetch_reason_plain(char *text); /* in place; returns it */
+void fetch_reason_stopped(const char *host, msec left, char why[FETCH_WHY_SIZE]);
+void fetch_reason_refused(const struct fetch_address *a, char why[FETCH_WHY_SIZE]);
+enum { FETCH_NUMBER_SIZE = 32 };
+const char *fetch_size_text(uint64_t bytes, char text[FETCH_NUMBER_SIZE]);  /* "8 MiB" */
+const char *fetch_count_text(uint64_t count, char text[FETCH_NUMBER_SIZE]); /* "4,096" */

@@ -1,0 +1,137 @@
+/* Reading header lines.
+ *
+ *  (1) A validator is kept byte for byte or not at all: one too long or with control
+ *      characters in it is dropped, and the next request goes without it.
+ *  (2) The body's length is never in doubt: two lengths that differ are refused.
+ *  (3) One gzip layer, nothing else: what was not asked for cannot be decoded safely.
+ *  (4) Lines after the empty line are trailers and change nothing.
+ */
+#include "fetch/headers.h"
+#include <stdio.h>
+
+enum { VALUE_BYTES_MAX = 1024, LOCATION_BYTES_MAX = 8000 };
+
+static bool is_clean(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if ((unsigned char)s.ptr[i] < 0x20 || s.ptr[i] == 0x7f)
+            return false;
+    return true;
+}
+
+static const char *keep(struct arena *life, struct str value, size_t longest)
+{
+    if (value.len == 0 || value.len > longest || !is_clean(value))
+        return NULL; /* (1) */
+    return arena_strndup(life, value.ptr, value.len);
+}
+
+static bool take_length(struct fetch_headers *h, struct str value, char *why)
+{
+    int64_t n;
+    if (value.len == 0 || value.ptr[0] < '0' || value.ptr[0] > '9' || !str_to_int(value, &n) ||
+            (h->has_length && h->length != (uint64_t)n)) {
+        snprintf(why, FETCH_WHY_SIZE, "the server does not say clearly how long the body is");
+        return false; /* (2) */
+    }
+    h->has_length = true;
+    h->length = (uint64_t)n;
+    return true;
+}
+
+static void put_printable(char *to, size_t size, struct str s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s.len && n + 1 < size; i++)
+        to[n++] = s.ptr[i] >= 0x20 && s.ptr[i] < 0x7f ? s.ptr[i] : '?';
+    to[n] = 0;
+}
+
+static bool refuse_encoding(const char *what, struct str value, char *why)
+{
+    char shown[80];
+    put_printable(shown, sizeof(shown), value);
+    snprintf(why, FETCH_WHY_SIZE, "the server sent the %s as \"%s\", which was not asked for",
+            what, shown);
+    return false;
+}
+
+static bool take_content_encoding(struct fetch_headers *h, struct str value, char *why)
+{
+    bool gzip = str_equal_nocase(value, STR("gzip")) || str_equal_nocase(value, STR("x-gzip"));
+    bool plain = value.len == 0 || str_equal_nocase(value, STR("identity"));
+    if ((!gzip && !plain) || (gzip && h->has_encoding))
+        return refuse_encoding("body", value, why); /* (3) */
+    h->is_gzip |= gzip;
+    h->has_encoding |= gzip;
+    return true;
+}
+
+static bool take_transfer_encoding(struct fetch_headers *h, struct str value, char *why)
+{
+    if (str_equal_nocase(value, STR("identity")))
+        return true;
+    if (!str_equal_nocase(value, STR("chunked")) || h->is_chunked)
+        return refuse_encoding("message", value, why); /* (3) */
+    h->is_chunked = true;
+    return true;
+}
+
+static bool take_field(struct fetch_headers *h, struct arena *life, struct str name,
+        struct str value, char *why)
+{
+    if (str_equal_nocase(name, STR("content-length")))
+        return take_length(h, value, why);
+    if (str_equal_nocase(name, STR("content-encoding")))
+        return take_content_encoding(h, value, why);
+    if (str_equal_nocase(name, STR("transfer-encoding")))
+        return take_transfer_encoding(h, value, why);
+    if (str_equal_nocase(name, STR("location")))
+        h->location = keep(life, value, LOCATION_BYTES_MAX);
+    else if (str_equal_nocase(name, STR("etag")))
+        h->etag = keep(life, value, VALUE_BYTES_MAX);
+    else if (str_equal_nocase(name, STR("last-modified")))
+        h->last_modified = keep(life, value, VALUE_BYTES_MAX);
+    else if (str_equal_nocase(name, STR("content-type")))
+        h->content_type = keep(life, value, VALUE_BYTES_MAX);
+    else if (str_equal_nocase(name, STR("retry-after")))
+        h->retry_after = keep(life, value, VALUE_BYTES_MAX);
+    else if (str_equal_nocase(name, STR("repr-digest")) ||
+             (!h->body_digest && str_equal_nocase(name, STR("content-md5"))))
+        h->body_digest = keep(life, value, VALUE_BYTES_MAX);
+    return true;
+}
+
+/* "HTTP/1.1 200 OK", "HTTP/2 200"; anything before it was only interim. */
+static void take_status_line(struct fetch_headers *h, struct str line)
+{
+    const char *space = memchr(line.ptr, ' ', line.len);
+    int64_t status;
+    *h = (struct fetch_headers){.is_framed = line.len > 5 && line.ptr[5] >= '2'};
+    if (space && line.ptr + line.len - space >= 4 &&
+            str_to_int((struct str){space + 1, 3}, &status) && status >= 100)
+        h->status = (int)status;
+}
+
+bool fetch_headers_line(
+        struct fetch_headers *h, struct arena *life, struct str line, char why[FETCH_WHY_SIZE])
+{
+    while (line.len && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r'))
+        line.len--;
+    if (h->is_complete)
+        return true; /* (4) */
+    if (str_starts_nocase(line, STR("HTTP/"))) {
+        take_status_line(h, line);
+        return true;
+    }
+    if (line.len == 0) {
+        h->is_complete = h->status >= 200;
+        return true;
+    }
+    const char *colon = memchr(line.ptr, ':', line.len);
+    if (!colon || line.ptr[0] == ' ' || line.ptr[0] == '\t')
+        return true; /* a folded line: nothing that we read is ever folded */
+    struct str name = {line.ptr, (size_t)(colon - line.ptr)};
+    struct str value = {colon + 1, line.len - name.len - 1};
+    return take_field(h, life, name, str_trim(value), why);
+}

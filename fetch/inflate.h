@@ -1,0 +1,31 @@
+/* inflate -- gzip bodies, decoded by us so that we see both sizes and the end.
+ *
+ * libcurl could do this, but it does not say whether a compressed body was complete, and
+ * it decodes as many layers as a server likes to name.
+ */
+#pragma once
+#include "base/buf.h"
+#include <zlib.h>
+
+enum fetch_inflate_result {
+    FETCH_INFLATE_OK,
+    FETCH_INFLATE_BROKEN, /* not gzip, or damaged */
+    FETCH_INFLATE_FULL,   /* the buffer's maximum was reached */
+    FETCH_INFLATE_BOMB,   /* more than 200 bytes out of each byte in */
+    FETCH_INFLATE_RESULT_COUNT
+};
+
+struct fetch_inflate {
+    z_stream z;
+    bool is_open, is_complete;
+    uint64_t in_bytes;
+};
+
+void fetch_inflate_init(struct fetch_inflate *in);
+void fetch_inflate_done(struct fetch_inflate *in); /* also when never used */
+
+enum fetch_inflate_result fetch_inflate(
+        struct fetch_inflate *in, const void *bytes, size_t len, struct buf *out);
+
+/* Did the compressed stream end where it says it ends?  Nothing at all is an empty body. */
+bool fetch_inflate_is_complete(const struct fetch_inflate *in);

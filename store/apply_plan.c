@@ -1,0 +1,324 @@
+/* A plan: what a request, a start or an end does to sentinels, all of it or none.
+ *
+ *  (1) A plan that answers a request is known by it: if the request is answered already the
+ *      plan was done before, and only what it returned is looked up again.
+ *  (2) A page lives as long as a sentinel watches it or has a change on it, and a body as
+ *      long as a version has it.
+ *  (3) What happened to a sentinel stays in vigil.events under its name when it is dropped.
+ */
+#include "store/store_int.h"
+#include "base/str.h"
+
+struct known {
+    int64_t page_id;
+    const char *name; /* in scratch */
+};
+
+static enum err get_known(
+        struct conn *c, int64_t id, struct arena *scratch, struct fault *f, struct known *ret)
+{
+    RESULT r = NULL;
+    PARAMS(p, scratch);
+    params_int(&p, id);
+    enum err e = conn_run(c, SQL_SENTINEL_GET, &p, f, &r);
+    if (e)
+        return e;
+    if (PQntuples(r) == 0)
+        return fault_set(
+                f, ERR_NAME, "sentinel number %lld is not in the store", (long long)id);
+    ret->page_id = result_int(r, 0, 0);
+    ret->name = arena_strdup(scratch, PQgetvalue(r, 0, 1));
+    return OK;
+}
+
+/* ---- pages ---- */
+
+static enum err find_page(struct conn *c, const struct sha256 *key, struct arena *scratch,
+        struct fault *f, int64_t *ret_id)
+{
+    RESULT r = NULL;
+    PARAMS(p, scratch);
+    params_bytes(&p, key->bytes, sizeof key->bytes);
+    enum err e = conn_run(c, SQL_PAGE_FIND, &p, f, &r);
+    if (!e)
+        *ret_id = PQntuples(r) ? result_int(r, 0, 0) : 0;
+    return e;
+}
+
+static enum err need_page(struct conn *c, const char *url, struct arena *scratch,
+        struct fault *f, int64_t *ret_id, bool *ret_is_new)
+{
+    struct sha256 key = sha256_of(url, strlen(url));
+    RESULT r = NULL;
+    PARAMS(p, scratch);
+    params_text(&p, url);
+    params_bytes(&p, key.bytes, sizeof key.bytes);
+    enum err e = conn_run(c, SQL_PAGE_PUT, &p, f, &r);
+    if (e)
+        return e;
+    *ret_is_new = PQntuples(r) > 0;
+    if (!*ret_is_new)
+        return find_page(c, &key, scratch, f, ret_id);
+    *ret_id = result_int(r, 0, 0);
+    PARAMS(q, scratch);
+    params_int(&q, *ret_id);
+    return conn_run(c, SQL_PAGE_STATE_PUT, &q, f, NULL);
+}
+
+static enum err drop_page_if_unused(
+        struct conn *c, int64_t page_id, struct arena *scratch, struct fault *f)
+{
+    RESULT bodies = NULL;
+    RESULT dropped = NULL;
+    if (!page_id)
+        return OK;
+    PARAMS(p, scratch);
+    params_int(&p, page_id);
+    enum err e = conn_run(c, SQL_PAGE_BODIES, &p, f, &bodies);
+    if (!e)
+        e = conn_run(c, SQL_PAGE_DROP_UNUSED, &p, f, &dropped);
+    if (e || result_affected(dropped) == 0)
+        return e;
+    PARAMS(q, scratch);
+    params_text(&q, PQgetvalue(bodies, 0, 0));
+    return conn_run(c, SQL_BODIES_DROP_UNUSED, &q, f, NULL); /* (2) */
+}
+
+/* ---- steps ---- */
+
+static enum err name_taken(struct conn *c, enum err e, const char *name, struct fault *f)
+{
+    if (c->trouble != CONN_REFUSED || strcmp(c->sqlstate, "23505") != 0)
+        return e;
+    return fault_set(f, ERR_NAME, "sentinel \"%s\" exists already", name);
+}
+
+static enum err step_create(
+        struct conn *c, struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    enum err e = OK;
+    st->ret_page_id = 0;
+    st->ret_page_is_new = false;
+    if (st->url)
+        e = need_page(c, st->url, scratch, f, &st->ret_page_id, &st->ret_page_is_new);
+    if (e)
+        return e;
+    RESULT r = NULL;
+    PARAMS(p, scratch);
+    params_text(&p, st->name);
+    params_text(&p, st->owner);
+    params_text(&p, st->definition);
+    params_text(&p, st->monitor);
+    params_text(&p, st->fetch);
+    params_text(&p, st->compare);
+    params_text(&p, st->state);
+    params_id(&p, st->ret_page_id);
+    params_int(&p, st->base_version);
+    params_time(&p, st->installed_at);
+    params_time(&p, st->starts_at);
+    params_time(&p, st->ends_at);
+    params_time(&p, st->started_at);
+    params_time(&p, st->ended_at);
+    params_text(&p, st->end_reason);
+    params_time(&p, st->entered_at);
+    e = conn_run(c, SQL_SENTINEL_PUT, &p, f, &r);
+    if (e)
+        return name_taken(c, e, st->name, f);
+    st->ret_id = result_int(r, 0, 0);
+    PARAMS(q, scratch);
+    params_int(&q, st->ret_id);
+    return conn_run(c, SQL_SENTINEL_STATE_PUT, &q, f, NULL);
+}
+
+/* Whoever takes a place has seen the version that is current then, and nothing before it. */
+static enum err see_base(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    PARAMS(p, scratch);
+    params_text(&p, arena_printf(scratch, "{%lld}", (long long)st->sentinel_id));
+    params_int(&p, st->base_version);
+    return conn_run(c, SQL_SEEN, &p, f, NULL);
+}
+
+/* A new definition may name another page, whose versions are counted anew. */
+static enum err forget_versions(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    PARAMS(p, scratch);
+    params_int(&p, st->sentinel_id);
+    params_int(&p, st->base_version);
+    return conn_run(c, SQL_SENTINEL_FORGET, &p, f, NULL);
+}
+
+static enum err step_replace(struct conn *c, struct store_step *st, const struct known *k,
+        struct arena *scratch, struct fault *f)
+{
+    enum err e = OK;
+    st->ret_id = st->sentinel_id;
+    st->ret_page_id = k->page_id;
+    st->ret_page_is_new = false;
+    if (st->url)
+        e = need_page(c, st->url, scratch, f, &st->ret_page_id, &st->ret_page_is_new);
+    if (e)
+        return e;
+    PARAMS(p, scratch);
+    params_int(&p, st->sentinel_id);
+    params_text(&p, st->name);
+    params_text(&p, st->owner);
+    params_text(&p, st->definition);
+    params_text(&p, st->monitor);
+    params_text(&p, st->fetch);
+    params_text(&p, st->compare);
+    params_text(&p, st->state);
+    params_id(&p, st->ret_page_id);
+    params_int(&p, st->base_version);
+    params_time(&p, st->installed_at);
+    params_time(&p, st->starts_at);
+    params_time(&p, st->ends_at);
+    params_time(&p, st->started_at);
+    params_time(&p, st->ended_at);
+    params_text(&p, st->end_reason);
+    params_time(&p, st->entered_at);
+    e = conn_run(c, SQL_SENTINEL_REPLACE, &p, f, NULL);
+    if (e)
+        return name_taken(c, e, st->name ? st->name : k->name, f);
+    e = forget_versions(c, st, scratch, f);
+    if (e)
+        return e;
+    return st->ret_page_id == k->page_id ? OK : drop_page_if_unused(c, k->page_id, scratch, f);
+}
+
+static enum err step_state(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    PARAMS(p, scratch);
+    params_int(&p, st->sentinel_id);
+    params_text(&p, st->state);
+    params_time(&p, st->started_at);
+    params_time(&p, st->ended_at);
+    params_int(&p, st->base_version);
+    params_text(&p, st->end_reason);
+    params_time(&p, st->starts_at);
+    params_time(&p, st->ends_at);
+    params_time(&p, st->entered_at);
+    enum err e = conn_run(c, SQL_SENTINEL_STATE, &p, f, NULL);
+    return e ? e : see_base(c, st, scratch, f);
+}
+
+/* A sentinel that was replaced may have watched more pages than the last one. */
+static enum err step_drop(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    RESULT pages = NULL;
+    PARAMS(p, scratch);
+    params_int(&p, st->sentinel_id);
+    enum err e = conn_run(c, SQL_SENTINEL_PAGES, &p, f, &pages);
+    if (!e)
+        e = conn_run(c, SQL_SENTINEL_DROP, &p, f, NULL);
+    for (int i = 0; !e && i < PQntuples(pages); i++)
+        e = drop_page_if_unused(c, result_int(pages, i, 0), scratch, f);
+    return e;
+}
+
+static enum err put_event(struct conn *c, const struct store_step *st, const char *name,
+        struct arena *scratch, struct fault *f)
+{
+    if (!st->event_kind)
+        return OK;
+    PARAMS(p, scratch);
+    params_int(&p, st->kind == STORE_STEP_CREATE ? st->ret_id : st->sentinel_id);
+    params_text(&p, name);
+    params_text(&p, st->event_kind);
+    params_time(&p, st->event_at);
+    params_time(&p, st->event_actual_at);
+    params_text(&p, st->event_detail);
+    return conn_run(c, SQL_EVENT_PUT, &p, f, NULL);
+}
+
+static enum err do_step(
+        struct conn *c, struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    struct known k = {.name = st->name};
+    enum err e = OK;
+    if (st->kind != STORE_STEP_CREATE)
+        e = get_known(c, st->sentinel_id, scratch, f, &k);
+    if (e)
+        return e;
+    switch (st->kind) {
+    case STORE_STEP_CREATE:
+        e = step_create(c, st, scratch, f);
+        break;
+    case STORE_STEP_REPLACE:
+        e = step_replace(c, st, &k, scratch, f);
+        break;
+    case STORE_STEP_STATE:
+        e = step_state(c, st, scratch, f);
+        break;
+    case STORE_STEP_DROP:
+        e = step_drop(c, st, scratch, f);
+        break;
+    case STORE_STEP_EVENT:
+        break;
+    }
+    const char *name = st->name && st->kind == STORE_STEP_REPLACE ? st->name : k.name;
+    return e ? e : put_event(c, st, name, scratch, f); /* (3) */
+}
+
+/* ---- requests ---- */
+
+static enum err withdrawn(const struct store_plan_job *job, struct fault *f)
+{
+    return fault_set(f, ERR_NAME, "request %lld was withdrawn", (long long)job->request_id);
+}
+
+static enum err answer(struct conn *c, const struct store_plan_job *job, msec now,
+        struct arena *scratch, struct fault *f, bool *ret_is_first)
+{
+    RESULT done = NULL;
+    RESULT state = NULL;
+    PARAMS(p, scratch);
+    params_int(&p, job->request_id);
+    params_int(&p, job->exit_code);
+    params_text(&p, job->answer ? job->answer : "");
+    params_int(&p, now);
+    enum err e = conn_run(c, SQL_REQUEST_DONE, &p, f, &done);
+    if (e)
+        return e;
+    *ret_is_first = result_affected(done) > 0;
+    PARAMS(q, scratch);
+    params_int(&q, job->request_id);
+    if (*ret_is_first)
+        return conn_run(c, SQL_REQUEST_TELL, &q, f, NULL);
+    e = conn_run(c, SQL_REQUEST_STATE, &q, f, &state);
+    return e ? e : PQntuples(state) ? OK : withdrawn(job, f);
+}
+
+/* The plan was done before: the numbers it gave out then. */
+static enum err find_created(
+        struct conn *c, struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    if (st->kind != STORE_STEP_CREATE)
+        return OK;
+    RESULT r = NULL;
+    PARAMS(p, scratch);
+    params_text(&p, st->name);
+    enum err e = conn_run(c, SQL_SENTINEL_FIND, &p, f, &r);
+    if (!e && PQntuples(r)) {
+        st->ret_id = result_int(r, 0, 0);
+        st->ret_page_id = result_int(r, 0, 1);
+    }
+    return e;
+}
+
+enum err apply_plan(struct conn *c, struct store_plan_job *job, msec now, struct arena *scratch,
+        struct fault *f)
+{
+    bool is_first = true;
+    enum err e = OK;
+    if (job->request_id)
+        e = answer(c, job, now, scratch, f, &is_first); /* (1) */
+    for (size_t i = 0; !e && i < job->nsteps; i++)
+        e = is_first ? do_step(c, &job->steps[i], scratch, f)
+                     : find_created(c, &job->steps[i], scratch, f);
+    return e;
+}

@@ -1,0 +1,123 @@
+/* Bringing the schema up to this program.
+ *
+ *  (1) Each migration is one transaction with its own row in vigil_kb.migration: cut off
+ *      anywhere, the next start goes on where it stopped.
+ *  (2) Two programs that start at once take turns (advisory lock inside the transaction).
+ *  (3) A schema newer than this program, or one made from other files, is left alone.
+ */
+#include "store/store_int.h"
+#include "store/crash.h"
+#include "base/str.h"
+
+static void checksum_of(const struct migration *m, char hex[65])
+{
+    struct sha256 sum = sha256_of(m->sql, strlen(m->sql));
+    sha256_hex(&sum, hex);
+}
+
+static enum err too_new(int64_t theirs, struct fault *f)
+{
+    enum err e = fault_set(f, ERR_STORE,
+            "the database has schema %lld, this vigil knows schemas up to %zu",
+            (long long)theirs, migration_count);
+    fault_hint(f, "It was used by a newer vigil; install that one, or name another database.");
+    return e;
+}
+
+static enum err too_different(const struct migration *m, struct fault *f)
+{
+    enum err e = fault_set(f, ERR_STORE,
+            "schema %d of the database (%s) was made by a different vigil", m->number, m->name);
+    fault_hint(f, "Use the vigil that made it, or name another database.");
+    return e;
+}
+
+/* How many migrations are there, and are they ours? (3) */
+static enum err look(struct conn *c, struct fault *f, size_t *ret_applied)
+{
+    RESULT there = NULL;
+    RESULT list = NULL;
+    enum err e = conn_run(c, SQL_MIGRATION_TABLE, NULL, f, &there);
+    if (e)
+        return e;
+    *ret_applied = 0;
+    if (PQgetvalue(there, 0, 0)[0] != 't')
+        return OK;
+    e = conn_run(c, SQL_MIGRATION_LIST, NULL, f, &list);
+    if (e)
+        return e;
+    for (int i = 0; i < PQntuples(list); i++) {
+        char hex[65];
+        int64_t number = result_int(list, i, 0);
+        if (number > (int64_t)migration_count)
+            return too_new(result_int(list, PQntuples(list) - 1, 0), f);
+        checksum_of(&migrations[number - 1], hex);
+        if (strcmp(hex, PQgetvalue(list, i, 1)) != 0)
+            return too_different(&migrations[number - 1], f);
+    }
+    *ret_applied = (size_t)PQntuples(list);
+    return OK;
+}
+
+static enum err apply_one(struct conn *c, const struct migration *m, msec now, struct fault *f)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "migration");
+    char hex[65];
+    checksum_of(m, hex);
+    enum err e = OK;
+    if (m->number == 1) {
+        e = conn_run(c, SQL_MIGRATION_SCHEMA, NULL, f, NULL);
+        if (!e)
+            e = conn_run(c, SQL_MIGRATION_CREATE, NULL, f, NULL);
+    }
+    if (!e)
+        e = conn_script(c, m->sql, f);
+    if (e)
+        return e;
+    PARAMS(p, scratch);
+    params_int(&p, m->number);
+    params_text(&p, m->name);
+    params_text(&p, hex);
+    params_int(&p, now);
+    return conn_run(c, SQL_MIGRATION_NOTE, &p, f, NULL);
+}
+
+/* One step, in a transaction of its own: (1).  Whoever waited for the lock looks again: (2). */
+static enum err step(struct conn *c, msec now, struct fault *f, bool *ret_done)
+{
+    size_t applied = 0;
+    enum err e = conn_run(c, SQL_BEGIN, NULL, f, NULL);
+    if (!e)
+        e = conn_run(c, SQL_MIGRATION_LOCK, NULL, f, NULL);
+    if (!e)
+        e = look(c, f, &applied);
+    if (!e && applied < migration_count)
+        e = apply_one(c, &migrations[applied], now, f);
+    if (e) {
+        conn_roll_back(c);
+        if (applied < migration_count)
+            fault_prefix(f, "migration %s: ", migrations[applied].name);
+        return e;
+    }
+    CRASH_POINT("before_migration_commit");
+    *ret_done = applied == migration_count;
+    return conn_run(c, SQL_COMMIT, NULL, f, NULL);
+}
+
+enum err migrate(struct conn *c, bool may_change, msec now, struct fault *f)
+{
+    size_t applied;
+    enum err e = look(c, f, &applied);
+    if (e || applied == migration_count)
+        return e;
+    if (!may_change) {
+        e = fault_set(f, ERR_STORE,
+                "the running engine uses schema %zu, this vigil needs schema %zu", applied,
+                migration_count);
+        fault_hint(f, "Stop the engine and start it again with this vigil.");
+        return e;
+    }
+    for (bool done = false; !e && !done;)
+        e = step(c, now, f, &done);
+    return e;
+}

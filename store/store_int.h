@@ -1,0 +1,142 @@
+/* store_int -- what the files of store/ share. */
+#pragma once
+#include "store/embedded.h"
+#include "store/store.h"
+#include <libpq-fe.h>
+#include <stdatomic.h>
+
+/* ---- statements ---- */
+
+enum statement {
+#define STATEMENT(name, text) SQL_##name,
+#include "store/statements.def"
+#undef STATEMENT
+    SQL_COUNT
+};
+
+/* ---- conn.c: one connection, and what its errors mean ---- */
+
+enum conn_trouble {
+    CONN_FINE,
+    CONN_LOST,    /* connect again; what was sent may have happened */
+    CONN_WAIT,    /* nothing happened; the same may work later: disk full, deadlock, ... */
+    CONN_REFUSED, /* it will not work however often it is tried */
+};
+
+struct conn {
+    PGconn *pg; /* NULL: not connected */
+    unsigned char prepared[(SQL_COUNT + 7) / 8];
+    enum conn_trouble trouble; /* of the newest error */
+    char sqlstate[6];
+    int backend; /* process of the server's side, kept after a loss */
+    /* Set by another thread: stop waiting, nobody needs the answer any more. */
+    const atomic_bool *give_up;
+};
+
+struct conn_target {
+    const char *conninfo;
+    const char *dbname; /* instead of the one in conninfo; NULL: as it says */
+    const char *name;   /* application_name */
+};
+
+MUST_USE enum err conn_open(
+        struct conn *c, const struct conn_target *t, msec wait, struct fault *f);
+void conn_close(struct conn *c);
+
+/* Values for one statement; texts are borrowed, numbers written into `room`. */
+enum { PARAMS_MAX = 24 };
+
+struct params {
+    struct arena *scratch;
+    int n;
+    const char *values[PARAMS_MAX];
+    int lengths[PARAMS_MAX], formats[PARAMS_MAX];
+};
+
+#define PARAMS(name, arena) struct params name = {.scratch = (arena)}
+void params_int(struct params *p, int64_t n);
+void params_id(struct params *p, int64_t id);      /* 0 is null */
+void params_time(struct params *p, msec at);       /* MSEC_NEVER is null */
+void params_text(struct params *p, const char *s); /* bad UTF-8 is repaired; NULL is null */
+void params_json(struct params *p, const char *s); /* and what jsonb refuses is replaced */
+void params_bool(struct params *p, bool b);
+void params_bytes(struct params *p, const void *bytes, size_t len);
+void params_raw_text(struct params *p, const char *s); /* bytes of a server's header */
+
+/* Arrays are given as PostgreSQL writes them: {1,2}, {"a","b"}. */
+void array_begin(struct buf *b);
+void array_int(struct buf *b, int64_t n);
+void array_text(struct buf *b, struct arena *scratch, const char *s);
+void array_bool(struct buf *b, bool v);
+void array_end(struct buf *b);
+const char *text_clean(struct arena *scratch, const char *s);
+const char *json_clean(struct arena *scratch, const char *s);
+
+/* Runs a prepared statement.  ret_result may be NULL when the rows do not matter.
+ * On an error c->trouble says which kind. */
+MUST_USE enum err conn_run(struct conn *c, enum statement st, const struct params *p,
+        struct fault *f, PGresult **ret_result);
+/* Ends a transaction that failed; what the failure was is kept in `c`. */
+void conn_roll_back(struct conn *c);
+/* Runs a whole script (a migration), not prepared. */
+MUST_USE enum err conn_script(struct conn *c, const char *sql, struct fault *f);
+/* Waits for a notification (true) or until `wait` has passed; `extra_fd` also ends it. */
+MUST_USE enum err conn_wait(
+        struct conn *c, int extra_fd, msec wait, struct fault *f, bool *ret_notified);
+
+void result_freep(PGresult **r);
+#define RESULT CLEANUP(result_freep) PGresult *
+int64_t result_int(const PGresult *r, int row, int column);      /* null is 0 */
+msec result_time(const PGresult *r, int row, int column);        /* null is MSEC_NEVER */
+const char *result_text(const PGresult *r, int row, int column); /* null is NULL */
+int64_t result_affected(PGresult *r);
+
+/* ---- zip.c ---- */
+MUST_USE bool zip(const void *bytes, size_t len, struct buf *out);
+MUST_USE bool unzip(const void *bytes, size_t len, struct buf *out);
+
+/* ---- migrate.c ---- */
+struct migration {
+    int number;
+    const char *name, *sql;
+};
+extern const struct migration migrations[]; /* made from sql/ by the build */
+extern const size_t migration_count;
+
+MUST_USE enum err migrate(struct conn *c, bool may_change, msec now, struct fault *f);
+
+/* ---- apply*.c: a job in the transaction that is open ---- */
+MUST_USE enum err apply(struct conn *c, struct store_job *job, msec now, struct arena *scratch,
+        struct fault *f);
+MUST_USE enum err apply_version(
+        struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f);
+MUST_USE enum err apply_touch(
+        struct conn *c, struct store_touch_job *job, struct arena *scratch, struct fault *f);
+MUST_USE enum err apply_plan(struct conn *c, struct store_plan_job *job, msec now,
+        struct arena *scratch, struct fault *f);
+MUST_USE enum err apply_load(
+        struct conn *c, struct store_load_job *job, struct arena *scratch, struct fault *f);
+
+/* ---- open.c ---- */
+struct store {
+    struct store_options options;
+    struct embedded *embedded; /* NULL: --db */
+    const char *conninfo, *describe, *run_dir, *control_path;
+    bool engine_running;
+    char session[40];   /* this engine's life, in vigil_kb.engine */
+    struct conn conn;   /* the caller's thread */
+    unsigned listening; /* channels subscribed on conn, one bit each */
+    bool has_writer;
+};
+
+/* Makes sure that the caller's connection is there. */
+MUST_USE enum err store_connect(struct store *s, struct fault *f);
+void store_target(const struct store *s, struct conn_target *ret_target);
+
+/* ---- engine_lock.c ---- */
+MUST_USE enum err engine_lock_take(struct conn *c, struct store *s, struct fault *f);
+MUST_USE enum err engine_lock_sign(struct conn *c, struct store *s, struct fault *f);
+/* After a loss: takes the lock again from our own dead connection, and reads the number of
+ * the newest committed job.  ERR_BUSY: another engine has taken over, for good. */
+MUST_USE enum err engine_lock_regain(struct conn *c, const struct store *s, int old_backend,
+        struct fault *f, int64_t *ret_job);

@@ -1,0 +1,153 @@
+/* Committing jobs in groups.
+ *
+ *  (1) A group is one transaction, numbered; the number is written with it.  If the answer to
+ *      COMMIT is lost, the number in the database says whether it happened.  Everything a job
+ *      returns is read before COMMIT is sent, so nothing else is lost with that answer.
+ *  (2) When a group fails because of one of its jobs, its jobs are committed one by one: the
+ *      bad one reports its fault, the others are done.
+ *  (3) What may pass (a full disk, a deadlock, a read-only server) is waited out.
+ */
+#include "store/writer.h"
+#include "store/crash.h"
+#include <string.h>
+
+static const msec longest_wait = 30 * MSEC_PER_SECOND;
+
+/* A statement that times out again and again is the job's fault, not the server's. */
+enum { TIMEOUTS_MAX = 5 };
+
+static bool only_reads(const struct list *group)
+{
+    list_each (l, group) {
+        if (list_entry(l, struct store_job, link)->kind != STORE_JOB_LOAD)
+            return false;
+    }
+    return true;
+}
+
+static enum err sign(
+        struct store_writer *w, int64_t number, struct arena *scratch, struct fault *f)
+{
+    RESULT r = NULL;
+    PARAMS(p, scratch);
+    params_text(&p, w->store->session);
+    params_int(&p, number);
+    enum err e = conn_run(&w->conn, SQL_ENGINE_JOB, &p, f, &r);
+    if (e || result_affected(r) == 1)
+        return e;
+    /* Regaining the lock on a new connection finds out who has signed instead. */
+    w->conn.trouble = CONN_LOST;
+    return fault_set(f, ERR_STORE, "another engine has written to the database");
+}
+
+static enum err attempt(
+        struct store_writer *w, const struct list *group, int64_t number, struct fault *f)
+{
+    msec now = clock_wall(w->store->options.clock);
+    SCRATCH struct arena *scratch = arena_new(NULL, "group");
+    enum err e = conn_run(&w->conn, SQL_BEGIN, NULL, f, NULL);
+    list_each (l, group) {
+        if (!e)
+            e = apply(&w->conn, list_entry(l, struct store_job, link), now, scratch, f);
+    }
+    CRASH_POINT("in_transaction");
+    if (!e && !only_reads(group))
+        e = sign(w, number, scratch, f);
+    if (e)
+        return e;
+    CRASH_POINT("before_commit");
+    e = conn_run(&w->conn, SQL_COMMIT, NULL, f, NULL);
+    CRASH_POINT("after_commit");
+    return e;
+}
+
+static void finish(struct store_writer *w, struct list *group)
+{
+    list_each (l, group) {
+        struct store_job *job = list_entry(l, struct store_job, link);
+        if (job->kind == STORE_JOB_PLAN && job->err == OK)
+            writer_forget_request(w, container_of(job, struct store_plan_job, job)->request_id);
+    }
+    CRASH_POINT("before_done");
+    writer_give_back(w, group);
+}
+
+enum outcome { DONE, REFUSED, GIVEN_UP };
+
+/* Tries until it is clear what became of the group. */
+static enum outcome settle(struct store_writer *w, const struct list *group, struct fault *f)
+{
+    int64_t number = ++w->job_number, committed = 0;
+    int timeouts = 0;
+    for (unsigned n = 0; !atomic_load(&w->give_up); n++) {
+        if (attempt(w, group, number, f) == OK) {
+            writer_available(w);
+            return DONE;
+        }
+        switch (w->conn.trouble) {
+        case CONN_LOST:
+            writer_unavailable(w, f);
+            if (!writer_reconnect(w, &committed))
+                return GIVEN_UP;
+            if (committed >= number) /* (1) */
+                return DONE;
+            n = 0;
+            break;
+        case CONN_WAIT: /* (3) */
+            conn_roll_back(&w->conn);
+            if (strcmp(w->conn.sqlstate, "57014") == 0 && ++timeouts == TIMEOUTS_MAX)
+                return REFUSED;
+            writer_unavailable(w, f);
+            if (!writer_back_off(w, n, longest_wait))
+                return GIVEN_UP;
+            break;
+        case CONN_REFUSED:
+        case CONN_FINE:
+            conn_roll_back(&w->conn);
+            return REFUSED;
+        }
+    }
+    return GIVEN_UP;
+}
+
+static bool is_single(const struct list *group)
+{
+    return group->next == group->prev;
+}
+
+static bool commit_singly(struct store_writer *w, struct list *group)
+{
+    while (!list_is_empty(group)) {
+        struct list one, *first = list_first(group);
+        list_init(&one);
+        list_remove(first);
+        list_append(&one, first);
+        if (!writer_commit(w, &one)) {
+            list_remove(first);
+            list_prepend(group, first);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool writer_commit(struct store_writer *w, struct list *group)
+{
+    struct fault why = {0};
+    switch (settle(w, group, &why)) {
+    case DONE:
+        finish(w, group);
+        return true;
+    case REFUSED:
+        if (!is_single(group))
+            return commit_singly(w, group); /* (2) */
+        struct store_job *job = list_entry(list_first(group), struct store_job, link);
+        job->err = why.code;
+        job->fault = why;
+        finish(w, group);
+        return true;
+    case GIVEN_UP:
+        break;
+    }
+    return false;
+}

@@ -1,0 +1,187 @@
+/* Addresses that are not public are never connected to, however they are written.
+ *
+ * The canary listens on every address of this machine and counts who comes: it must be
+ * nobody.  The server that redirects is the one address that is allowed.
+ */
+#include "tests/fetch/web.h"
+
+/* %u is the canary's port. */
+static const char *const forms[] = {
+        "http://127.0.0.1:%u/",
+        "http://127.1:%u/",
+        "http://127.0.1:%u/",
+        "http://0x7f000001:%u/",
+        "http://0x7f.0.0.1:%u/",
+        "http://0x7f.1:%u/",
+        "http://0177.0.0.1:%u/",
+        "http://0177.1:%u/",
+        "http://017700000001:%u/",
+        "http://2130706433:%u/",
+        "http://127.0.0.1.:%u/",
+        "http://127.0.0.2:%u/",
+        "http://127.255.255.254:%u/",
+        "http://0.0.0.0:%u/",
+        "http://0:%u/",
+        "http://0x0:%u/",
+        "http://localhost:%u/",
+        "http://LocalHost:%u/",
+        "http://localhost.:%u/",
+        "http://x.localhost:%u/",
+        "http://[::1]:%u/",
+        "http://[0:0:0:0:0:0:0:1]:%u/",
+        "http://[::]:%u/",
+        "http://[::ffff:127.0.0.1]:%u/",
+        "http://[::ffff:7f00:1]:%u/",
+        "http://[0:0:0:0:0:ffff:127.0.0.1]:%u/",
+        "http://[::127.0.0.1]:%u/",
+        "http://[64:ff9b::7f00:1]:%u/",
+        "http://[64:ff9b:1::1]:%u/",
+        "http://[2002:7f00:1::]:%u/",
+        "http://[fe80::1]:%u/",
+        "http://[fd00::2]:%u/",
+        "http://[ff02::1]:%u/",
+        "http://169.254.169.254:%u/latest/meta-data/",
+        "http://10.0.0.1:%u/",
+        "http://100.64.0.1:%u/",
+        "http://172.16.0.1:%u/",
+        "http://192.168.0.1:%u/",
+        "http://224.0.0.1:%u/",
+        "http://255.255.255.255:%u/",
+        "http://%%31%%32%%37.0.0.1:%u/",
+        "http://127\xe3\x80\x82"
+        "0\xe3\x80\x82"
+        "0\xe3\x80\x82"
+        "1:%u/",                                                 /* ideographic stops */
+        "http://\xe2\x91\xa0\xe2\x91\xa1\xe2\x91\xa6.0.0.1:%u/", /* circled 1, 2, 7 */
+        "http://private.example:%u/",
+        "http://private6.example:%u/",
+        "http://both.example:%u/",
+        "http://example.org@127.0.0.1:%u/",
+        "http://127.0.0.1:%u#@example.org/",
+        "http://127.0.0.1:%u/?@example.org/",
+        "https://127.0.0.1:%u/",
+        "ftp://127.0.0.1:%u/",
+        "gopher://127.0.0.1:%u/_x",
+        "dict://127.0.0.1:%u/x",
+        "telnet://127.0.0.1:%u/",
+        "file://127.0.0.1/etc/passwd?%u",
+};
+
+static const char *const only_ours[] = {"127.0.0.3/32"};
+
+/* Fixed names for the canary's port. */
+static struct fetch_options options_for(struct arena *life, unsigned port)
+{
+    const char **names = arena_array_of(life, 3, const char *);
+    names[0] = arena_printf(life, "private.example:%u:127.0.0.1", port);
+    names[1] = arena_printf(life, "private6.example:%u:[::1]", port);
+    names[2] = arena_printf(life, "both.example:%u:[::1],127.0.0.1,10.0.0.1", port);
+    struct fetch_options o = web_options;
+    o.allow = only_ours;
+    o.nallow = 1;
+    o.resolve = names;
+    o.nresolve = 3;
+    return o;
+}
+
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static const char *form_url(struct arena *life, size_t i, unsigned port)
+{
+    return arena_printf(life, forms[i], port);
+}
+
+TEST(direct, "no way of writing a private address gets through")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    struct server_canary canary;
+    server_canary(life, "::", &canary);
+    struct fetch_options o = options_for(life, canary.port);
+    WEB(w, &o);
+    for (size_t i = 0; i < countof(forms); i++) {
+        struct answer *a = web_get(&w, "%s", form_url(life, i, canary.port));
+        if (a->outcome != FETCH_FAILED || a->status != 0)
+            test_fail(__FILE__, __LINE__, "%s was fetched", forms[i]);
+    }
+    EXPECT_INT(server_canary_accepts(&canary), 0);
+}
+
+TEST(redirected, "no redirect gets through either")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    struct server_canary canary;
+    server_canary(life, "::", &canary);
+    struct fetch_options o = options_for(life, canary.port);
+    WEB(w, &o);
+    unsigned port = server_hostile(life, "127.0.0.3"), reached = 0;
+    for (size_t i = 0; i < countof(forms); i++) {
+        struct answer *a = web_get(&w, "http://127.0.0.3:%u/redirect/302/%s", port,
+                form_url(life, i, canary.port));
+        if (a->outcome != FETCH_FAILED)
+            test_fail(__FILE__, __LINE__, "%s was fetched after a redirect", forms[i]);
+        reached += a->wire_bytes > 0;
+    }
+    EXPECT_INT(reached, countof(forms)); /* it did redirect, every time */
+    EXPECT_INT(server_canary_accepts(&canary), 0);
+}
+
+TEST(alive, "the canary would have noticed")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    struct server_canary canary;
+    server_canary(life, "::", &canary);
+    WEB(w, &web_options);
+    web_get(&w, "http://127.0.0.1:%u/", canary.port);
+    web_get(&w, "http://[::1]:%u/", canary.port);
+    EXPECT_INT(server_canary_accepts(&canary), 2);
+}
+
+TEST(words, "a refusal says which address it was and how to allow it")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    struct fetch_options o = options_for(life, 81);
+    WEB(w, &o);
+    EXPECT_TEXT(web_get(&w, "http://127.0.0.1/")->reason,
+            "127.0.0.1 is not a public address; allow it with --allow 127.0.0.0/8");
+    EXPECT_TEXT(web_get(&w, "http://[::1]/")->reason,
+            "::1 is not a public address; allow it with --allow ::1/128");
+    EXPECT_TEXT(web_get(&w, "http://private.example:81/")->reason,
+            "127.0.0.1 is not a public address; allow it with --allow 127.0.0.0/8");
+    EXPECT_TEXT(web_get(&w, "http://[::ffff:10.1.1.1]/")->reason,
+            "::ffff:10.1.1.1 is not a public address; allow it with --allow 10.0.0.0/8");
+}
+
+TEST(ambient, "proxies of the environment are not used")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    struct server_canary canary;
+    server_canary(life, "127.0.0.1", &canary);
+    const char *proxy = arena_printf(life, "http://127.0.0.1:%u/", canary.port);
+    setenv("http_proxy", proxy, 1);
+    setenv("https_proxy", proxy, 1);
+    setenv("ALL_PROXY", proxy, 1);
+    {
+        WEB(w, &web_options);
+        unsigned port = server_hostile(life, "127.0.0.1");
+        EXPECT_INT(web_get(&w, "http://127.0.0.1:%u/good", port)->outcome, FETCH_OK);
+        web_get(&w, "http://nosuch.invalid/");
+        web_get(&w, "https://nosuch.invalid/");
+    }
+    unsetenv("http_proxy");
+    unsetenv("https_proxy");
+    unsetenv("ALL_PROXY");
+    EXPECT_INT(server_canary_accepts(&canary), 0);
+}
+
+TEST(bad_allow, "a setting that allows nonsense is refused when the fetch is made")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    static const char *const wrong[] = {"127.0.0.0/8", "everything"};
+    struct fetch_options o = {.allow = wrong, .nallow = 2};
+    struct loop *loop = loop_new();
+    struct fetch *fe = NULL;
+    struct fault f;
+    EXPECT(fetch_new(life, loop, &o, &f, &fe) == ERR_SYNTAX);
+    EXPECT(fe == NULL);
+    loop_free(loop);
+}
+TEST_MAIN()
