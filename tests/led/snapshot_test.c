@@ -147,12 +147,12 @@ TEST(over, "an absolute event that has occurred stays over, through a snapshot a
     led_rule_disable(led, r);
     led_rule_enable(led, r);
     EXPECT(led_next(led) == MSEC_NEVER);
+    led_rule_disable(led, r); /* so that the next one starts it anew */
     uint64_t id = led_event_id(abs);
     CHECK(led_save(led, &bytes, NULL) == OK);
     led_free(led);
     REQUIRE(led_restore(bytes.data, bytes.len, bind, NULL, NULL, &led) == OK);
     CHECK(led_rule_new(led, led_event_by_id(led, id), &spec, NULL, &r) == OK);
-    led_rule_disable(led, r);
     EXPECT(led_advance(led, 60, 44) == MSEC_NEVER);
     EXPECT_INT(fired, 1);
     struct led_event *again;
