@@ -131,6 +131,8 @@ static void fill_defaults(struct check *ck, struct grammar_definition *eff)
     if (!eff->request.method)
         eff->request.method = eff->request.body ? "POST" : "GET";
     eff->given = (1u << GRAMMAR_CLAUSE_COUNT) - 1; /* (2) */
+    if (!eff->topic)
+        eff->given &= ~(1u << GRAMMAR_TOPIC);
 }
 
 /* ---- what needs the world ----------------------------------------------------------- */

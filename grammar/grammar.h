@@ -466,7 +466,7 @@ struct grammar_known {
     size_t n_depends;
     const char *const *dependants; /* who names it in From or To, for DROP */
     size_t n_dependants;
-    const char *definition; /* what grammar_print_definition gave for its effective values;
+    const char *definition; /* what grammar_print_effective gave when it was made;
                              * NULL for a subscription */
 };
 

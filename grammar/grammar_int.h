@@ -56,6 +56,7 @@ struct lexer {
     uint32_t len;
     struct grammar_pos at;
     bool repaired; /* bytes that are no text were reported and replaced by REPAIRED_BYTE */
+    uint32_t no_closing; /* from here on there is no ”, so that nobody looks for it again */
 };
 
 enum { REPAIRED_BYTE = 0x1a };

@@ -121,6 +121,10 @@ static const struct {
          "CONDITION "
          "2 hours NOTIFICATION CONDITION ¤5 hours",
                 "E025"},
+        {"CREATE SENTINEL t AS SENTINEL TYPE any change SENTINEL TARGET http://x.org ¤TRIGGER "
+         "CONDITION "
+         "5 s",
+                "E024"},
         {"SUBSCRIPTION s REFRESH http://x.org ¤yearly", "E026"},
         {"SUBSCRIPTION s REPORT WHEN daily ATMOST ¤sometimes", "E026"},
         {"SUBSCRIPTION s CONTINUOUS q select x WHEN ¤often", "E026"},
