@@ -34,7 +34,7 @@ static void close_level(struct json *j, char c)
     buf_putc(j->out, c);
 }
 
-void json_object(struct json *j)
+void json_object_begin(struct json *j)
 {
     open_level(j, '{');
 }
@@ -44,7 +44,7 @@ void json_object_end(struct json *j)
     close_level(j, '}');
 }
 
-void json_array(struct json *j)
+void json_array_begin(struct json *j)
 {
     open_level(j, '[');
 }
@@ -68,6 +68,8 @@ static void write_escaped(struct buf *out, struct str s)
             buf_puts(out, "\\t");
         else if (c < 0x20 || c == 0x7F)
             buf_printf(out, "\\u%04x", c);
+        else if (n == 2 && c == 0xC2 && (unsigned char)s.ptr[i + 1] < 0xA0)
+            buf_printf(out, "\\u%04x", (unsigned char)s.ptr[i + 1]); /* C1: a terminal acts on them */
         else if (n == 0)
             buf_puts(out, "\xEF\xBF\xBD"); /* U+FFFD for each byte that is no character */
         else
@@ -97,7 +99,7 @@ void json_text(struct json *j, const char *s)
     if (s)
         json_str(j, str_of(s));
     else
-        json_null(j);
+        json_none(j);
 }
 
 void json_int(struct json *j, int64_t n)
@@ -121,7 +123,7 @@ void json_bool(struct json *j, bool b)
     buf_puts(j->out, b ? "true" : "false");
 }
 
-void json_null(struct json *j)
+void json_none(struct json *j)
 {
     value_begins(j);
     buf_puts(j->out, "null");

@@ -10,10 +10,13 @@ static void fetch_release(void *arg)
 {
     struct fetch *fe = TAGGED(struct fetch, arg, FETCH_TAG);
     CHECK(list_is_empty(&fe->running)); /* transfers live in arenas below ours, gone by now */
+    fetch_handles_free(fe);
     fetch_multi_close(fe);
     loop_timer_stop(fe->loop, &fe->pump_timer);
     curl_slist_free_all(fe->resolve);
-    map_done(&fe->hosts);
+    while (fe->nspare > 0)
+        buf_done(&fe->spare[--fe->nspare]);
+    fetch_queue_close(fe);
     curl_global_cleanup();
 }
 
@@ -38,10 +41,8 @@ enum err fetch_new(struct arena *life, struct loop *loop, const struct fetch_opt
 
     list_init(&fe->doomed);
     list_init(&fe->running);
-    list_init(&fe->ready);
-    list_init(&fe->free_hosts);
-    map_init(&fe->hosts);
     loop_timer_init(&fe->pump_timer, pump_expired);
+    fetch_queue_open(fe);
     fetch_multi_open(fe);
     arena_defer(life, fetch_release, fe);
     *ret_fetch = fe;

@@ -15,21 +15,23 @@
 struct fetch;
 struct fetch_transfer;
 
-/* What the settings say; copied by fetch_new.  A field left 0 takes its default, which is
- * in fetch/options.c.  One `struct fetch` is one policy: connections are never shared
- * between two of them. */
+/* What the settings say; copied by fetch_new.  A time, size or number of connections
+ * left 0 takes its default, which is in fetch/options.c.  One `struct fetch` is one policy:
+ * connections are never shared between two of them. */
 struct fetch_options {
     const char *user_agent;
     const char *const *allow; /* CIDR texts that may be connected to although not public */
     size_t nallow;
     size_t max_body_bytes; /* decoded */
     msec connect_timeout, first_byte_timeout, total_timeout;
-    unsigned max_redirects;
+    unsigned max_redirects; /* 0: none is followed */
     unsigned max_connections, max_host_connections;
     const struct clock *clock; /* NULL: clock_system */
     size_t max_header_bytes;
-    msec slow_timeout;   /* cut when under 100 bytes/s for this long; whole seconds */
-    msec host_gap;       /* least time between two requests to one host; 0: none */
+    msec slow_timeout; /* cut when under 100 bytes/s for this long; whole seconds */
+    /* Least time between two requests to one host; a host that answers 429 or 503 is then
+     * left alone as long as it asks.  0: neither. */
+    msec host_gap;
     const char *ca_file; /* trust these certificates instead of the system's; tests only */
     const char *const *resolve; /* fixed answers to names, each "name:port:address" */
     size_t nresolve;

@@ -9,11 +9,15 @@
 #include "fetch/fetch.h"
 #include "fetch/headers.h"
 #include "fetch/inflate.h"
+#include "fetch/polite.h"
+#include "base/heap.h"
 #include "base/list.h"
 #include "base/map.h"
 #include <curl/curl.h>
 
 enum { FETCH_TAG = 0x46455443, FETCH_TRANSFER_TAG = 0x46545246, FETCH_SOCKET_TAG = 0x46534f43 };
+
+enum { FETCH_SPARE_BYTES_MAX = 256 * 1024 };
 
 enum fetch_phase {
     FETCH_QUEUED,     /* in its host's queue */
@@ -43,9 +47,11 @@ struct fetch_run {
 };
 
 struct fetch_host {
-    struct map_node node; /* in fetch.hosts */
-    struct list ready;    /* in fetch.ready while one of the queue may begin */
-    struct list queue;    /* of transfers */
+    struct map_node node;   /* in fetch.hosts */
+    struct list ready;      /* in fetch.ready while one of the queue may begin */
+    struct heap_node later; /* in fetch.later while it is not yet time for anything */
+    struct fetch_polite polite;
+    struct list queue; /* of transfers */
     unsigned running;
     char name[256];
 };
@@ -64,6 +70,7 @@ struct fetch_transfer {
     uint64_t wire_bytes;
     msec began;
     const char *doom; /* why a doomed one never began */
+    msec doom_retry_after;
     struct fetch_run *run;
     struct loop_timer phase_timer, total_timer;
 };
@@ -77,11 +84,16 @@ struct fetch {
     CURLM *multi;
     CURLSH *share; /* TLS sessions */
     struct curl_slist *resolve;
-    struct loop_timer curl_timer, pump_timer;
+    struct loop_timer curl_timer, pump_timer, later_timer;
     struct list free_sockets, free_hosts; /* to be used again */
     struct list doomed, running;
+    struct buf spare[32]; /* bodies' memory, to be used again */
+    size_t nspare;
+    CURL *idle[64]; /* easy handles, to be used again */
+    size_t nidle;
     struct map hosts;
     struct list ready; /* hosts that may begin a transfer, the one served longest ago first */
+    struct heap later; /* hosts whose gap is not over, or that are only remembered */
     struct fetch_stats stats;
 };
 
@@ -97,12 +109,18 @@ bool fetch_multi_add(struct fetch_transfer *t);
 /* handle.c: the only place where an easy handle is made */
 bool fetch_handle_open(struct fetch_transfer *t);
 void fetch_handle_close(struct fetch_transfer *t);
+void fetch_handles_free(struct fetch *fe); /* those that wait to be used again */
 
 /* queue.c */
 struct fetch_host *fetch_host_get(struct fetch *fe, const char *url);
 void fetch_queue_put(struct fetch_transfer *t, bool first);
 void fetch_queue_leave(struct fetch_transfer *t); /* queued or running: it is no more */
 struct fetch_transfer *fetch_queue_next(struct fetch *fe); /* NULL: nothing may begin */
+void fetch_queue_open(struct fetch *fe);
+void fetch_queue_close(struct fetch *fe);
+/* The host of a running transfer answered. */
+void fetch_queue_answered(struct fetch_transfer *t, int status, msec retry_after);
+msec fetch_queue_stopped_for(const struct fetch_transfer *t);
 void fetch_pump_soon(struct fetch *fe);
 void fetch_pump(struct fetch *fe);
 
@@ -126,6 +144,8 @@ MUST_USE enum err fetch_url_resolve(struct arena *life, const char *base, const 
 void fetch_reason_status(int status, bool was_conditional, char why[FETCH_WHY_SIZE]);
 void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[FETCH_WHY_SIZE]);
 void fetch_reason_timeout(const struct fetch_transfer *t, bool total, char why[FETCH_WHY_SIZE]);
+const char *fetch_reason_plain(char *text); /* in place; returns it */
+void fetch_reason_stopped(const char *host, msec left, char why[FETCH_WHY_SIZE]);
 void fetch_reason_refused(const struct fetch_address *a, char why[FETCH_WHY_SIZE]);
 enum { FETCH_NUMBER_SIZE = 32 };
 const char *fetch_size_text(uint64_t bytes, char text[FETCH_NUMBER_SIZE]);  /* "8 MiB" */

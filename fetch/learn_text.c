@@ -17,7 +17,7 @@ char *fetch_learn_write(const struct fetch_learned *l, struct arena *life)
     BUF(text, 1024);
     struct json j;
     json_init(&j, &text);
-    json_object(&j);
+    json_object_begin(&j);
     json_key(&j, "interval");
     json_int(&j, l->interval);
     json_key(&j, "last_fetch");
@@ -25,7 +25,7 @@ char *fetch_learn_write(const struct fetch_learned *l, struct arena *life)
     json_key(&j, "last_change");
     json_int(&j, l->last_change);
     json_key(&j, "gaps");
-    json_array(&j);
+    json_array_begin(&j);
     for (unsigned i = 0; i < l->ngaps; i++)
         json_int(&j, l->gaps[i]);
     json_array_end(&j);

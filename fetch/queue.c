@@ -4,8 +4,10 @@
  *      starting ten thousand at once only fills queues.
  *  (2) A host with many waiting does not keep another one from its turn.
  *  (3) `done` is never called from inside fetch_start: what is doomed waits for the loop.
+ *  (4) With a gap set, a host's next transfer waits until the gap is over, and a host that
+ *      asked to be left alone is remembered even while nobody wants anything of it.
  *
- * Host objects are recycled: there are as many as hosts with something to do.
+ * Host objects are recycled: there are as many as hosts with something to do or to keep.
  */
 #include "fetch/fetch_int.h"
 
@@ -45,6 +47,8 @@ struct fetch_host *fetch_host_get(struct fetch *fe, const char *url)
         return h;
     h = host_new(fe);
     h->running = 0;
+    h->polite = (struct fetch_polite){0};
+    heap_node_init(&h->later);
     list_init(&h->queue);
     list_init(&h->ready);
     CHECK(name.len < sizeof(h->name));
@@ -54,20 +58,92 @@ struct fetch_host *fetch_host_get(struct fetch *fe, const char *url)
     return h;
 }
 
-/* Puts the host where it belongs: in turn, out of turn, or away. */
+static bool is_polite(const struct fetch *fe)
+{
+    return fe->o.host_gap > 0;
+}
+
+static void arm_later(struct fetch *fe)
+{
+    struct heap_node *first = heap_min(&fe->later);
+    if (first)
+        loop_timer_set(fe->loop, &fe->later_timer, first->at - clock_mono(fe->o.clock));
+    else
+        loop_timer_stop(fe->loop, &fe->later_timer);
+}
+
+static void host_free(struct fetch *fe, struct fetch_host *h)
+{
+    heap_remove(&fe->later, &h->later);
+    map_remove(&fe->hosts, &h->node);
+    list_append(&fe->free_hosts, &h->ready);
+}
+
+/* Puts the host where it belongs: in turn, out of turn until a moment, or away. */
 static void host_settle(struct fetch *fe, struct fetch_host *h)
 {
+    bool is_idle = h->running == 0 && list_is_empty(&h->queue);
     bool may_begin =
             !list_is_empty(&h->queue) && h->running < fe->o.max_host_connections; /* (1) */
+    if (is_polite(fe)) {
+        msec now = clock_mono(fe->o.clock);
+        msec at = is_idle ? fetch_polite_forget_at(&h->polite) : h->polite.next_at;
+        if (at > now && (is_idle || may_begin)) { /* (4) */
+            list_remove(&h->ready);
+            heap_set(&fe->later, &h->later, at, /* order= */ 0);
+            arm_later(fe);
+            return;
+        }
+        heap_remove(&fe->later, &h->later);
+    }
     if (!may_begin)
         list_remove(&h->ready);
     else if (list_is_empty(&h->ready))
         list_append(&fe->ready, &h->ready);
+    if (is_idle)
+        host_free(fe, h);
+}
 
-    if (h->running == 0 && list_is_empty(&h->queue)) {
-        map_remove(&fe->hosts, &h->node);
-        list_append(&fe->free_hosts, &h->ready);
+static void later_expired(struct loop_timer *timer)
+{
+    struct fetch *fe = container_of(timer, struct fetch, later_timer);
+    struct heap_node *first;
+    while ((first = heap_min(&fe->later)) && first->at <= clock_mono(fe->o.clock)) {
+        heap_remove(&fe->later, first);
+        host_settle(fe, container_of(first, struct fetch_host, later));
     }
+    arm_later(fe);
+    fetch_pump(fe);
+}
+
+void fetch_queue_open(struct fetch *fe)
+{
+    list_init(&fe->ready);
+    list_init(&fe->free_hosts);
+    heap_init(&fe->later);
+    map_init(&fe->hosts);
+    loop_timer_init(&fe->later_timer, later_expired);
+}
+
+void fetch_queue_close(struct fetch *fe)
+{
+    loop_timer_stop(fe->loop, &fe->later_timer);
+    heap_done(&fe->later);
+    map_done(&fe->hosts);
+}
+
+void fetch_queue_answered(struct fetch_transfer *t, int status, msec retry_after)
+{
+    if (is_polite(t->fetch) && t->host)
+        fetch_polite_answered(
+                &t->host->polite, clock_mono(t->fetch->o.clock), status, retry_after);
+}
+
+msec fetch_queue_stopped_for(const struct fetch_transfer *t)
+{
+    if (!is_polite(t->fetch))
+        return 0;
+    return fetch_polite_stopped_for(&t->host->polite, clock_mono(t->fetch->o.clock));
 }
 
 void fetch_queue_put(struct fetch_transfer *t, bool first)
@@ -113,6 +189,8 @@ struct fetch_transfer *fetch_queue_next(struct fetch *fe)
     list_remove(&t->link);
     list_append(&fe->running, &t->link);
     t->phase = FETCH_CONNECTING;
+    if (is_polite(fe) && fetch_queue_stopped_for(t) == 0) /* else it will not ask anything */
+        fetch_polite_began(&h->polite, clock_mono(fe->o.clock), fe->o.host_gap);
     h->running++;
     fe->stats.waiting--;
     fe->stats.running++;

@@ -22,12 +22,32 @@ static void detach(struct fetch_transfer *t)
     fetch_queue_leave(t);
 }
 
+/* The memory of bodies is used again: a page fits where one was before. */
+static void body_take(struct fetch *fe, struct buf *ret_body)
+{
+    if (fe->nspare > 0)
+        *ret_body = fe->spare[--fe->nspare];
+    else
+        buf_init(ret_body, fe->o.max_body_bytes);
+}
+
+static void body_give_back(struct fetch *fe, struct buf *body)
+{
+    if (body->cap == 0 || body->cap > FETCH_SPARE_BYTES_MAX ||
+            fe->nspare == countof(fe->spare)) {
+        buf_done(body);
+        return;
+    }
+    buf_clear(body);
+    fe->spare[fe->nspare++] = *body;
+}
+
 static void transfer_release(void *arg)
 {
     struct fetch_transfer *t = TAGGED(struct fetch_transfer, arg, FETCH_TRANSFER_TAG);
     detach(t);
     if (t->run) {
-        buf_done(&t->run->body);
+        body_give_back(t->fetch, &t->run->body);
         fetch_inflate_done(&t->run->inflate);
     }
 }
@@ -61,6 +81,7 @@ static void report_failure(struct fetch_transfer *t, int status, const char *rea
     report(t, &(struct fetch_response){.outcome = FETCH_FAILED,
                       .status = status,
                       .reason = reason,
+                      .retry_after = t->doom_retry_after,
                       .last_modified_at = MSEC_NEVER});
 }
 
@@ -94,7 +115,7 @@ static void total_expired(struct loop_timer *timer)
 static void run_new(struct fetch_transfer *t)
 {
     t->run = arena_new_of(t->life, struct fetch_run);
-    buf_init(&t->run->body, t->fetch->o.max_body_bytes);
+    body_take(t->fetch, &t->run->body);
     fetch_inflate_init(&t->run->inflate);
     t->began = clock_mono(t->fetch->o.clock);
     loop_timer_set(t->fetch->loop, &t->total_timer, t->fetch->o.total_timeout);
@@ -110,8 +131,23 @@ static void run_again(struct fetch_run *run)
     run->refused[0] = run->why[0] = run->curl_says[0] = 0;
 }
 
+/* Its host asked to be left alone: it is not asked, and the caller learns for how long. */
+static void doom_stopped(struct fetch_transfer *t, msec left)
+{
+    char why[FETCH_WHY_SIZE];
+    fetch_reason_stopped(t->host->name, left, why);
+    detach(t);
+    t->doom_retry_after = left;
+    doom(t, why);
+}
+
 void fetch_transfer_begin(struct fetch_transfer *t)
 {
+    msec stopped = fetch_queue_stopped_for(t);
+    if (stopped > 0) {
+        doom_stopped(t, stopped);
+        return;
+    }
     if (t->run)
         run_again(t->run);
     else
@@ -142,6 +178,9 @@ static bool is_cut_short(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE
     else if (run->headers.is_gzip && !fetch_inflate_is_complete(&run->inflate))
         snprintf(why, FETCH_WHY_SIZE, "the compressed body ended early, after %s bytes",
                 fetch_count_text(run->body_wire_bytes, got));
+    else if (run->body_wire_bytes == 0 && !run->headers.has_length &&
+             !run->headers.is_chunked && !run->headers.is_framed)
+        snprintf(why, FETCH_WHY_SIZE, "the connection ended before the body began");
     else
         return false;
     return true;
@@ -161,6 +200,11 @@ static enum fetch_outcome judge(struct fetch_transfer *t, CURLcode code)
     }
     if (code != CURLE_OK) {
         fetch_reason_curl(t, code, run->why);
+        return FETCH_FAILED;
+    }
+    if (!h->is_complete) { /* libcurl takes an end inside the headers for an empty body */
+        snprintf(run->why, sizeof(run->why),
+                "the connection ended in the middle of the headers");
         return FETCH_FAILED;
     }
     return is_cut_short(t, run->why) ? FETCH_FAILED : FETCH_OK; /* (1) */
@@ -183,6 +227,7 @@ static void report_answer(struct fetch_transfer *t, enum fetch_outcome outcome)
         r.last_modified_at = MSEC_NEVER;
     if (outcome == FETCH_FAILED && h->retry_after)
         r.retry_after = fetch_retry_after(h->retry_after, clock_wall(t->fetch->o.clock));
+    fetch_queue_answered(t, r.status, r.retry_after);
     if (outcome == FETCH_OK) {
         r.body = buf_text(&run->body);
         r.body_bytes = run->body.len;
@@ -207,10 +252,13 @@ static bool next_hop(struct fetch_transfer *t, char **ret_url)
 {
     struct fault f;
     char *why = t->run->why;
-    if (t->redirects >= t->fetch->o.max_redirects)
+    if (t->fetch->o.max_redirects == 0)
+        snprintf(why, FETCH_WHY_SIZE, "the server redirects, and redirects are not followed");
+    else if (t->redirects >= t->fetch->o.max_redirects)
         snprintf(why, FETCH_WHY_SIZE, "gave up after %u redirects", t->redirects);
     else if (fetch_url_resolve(t->life, t->url, t->run->headers.location, &f, ret_url) != OK)
-        snprintf(why, FETCH_WHY_SIZE, "the server redirects, but %.300s", f.message);
+        snprintf(why, FETCH_WHY_SIZE, "the server redirects, but %s",
+                fetch_reason_plain(f.message));
     else if (starts_with(t->url, "https:") && starts_with(*ret_url, "http:"))
         snprintf(why, FETCH_WHY_SIZE,
                 "the server redirects from https to http, which is refused");

@@ -12,8 +12,8 @@
 
 enum { CLASS_SHIFT = 60 };
 
-void led_timer_init(struct led *led, struct led_timer *t, struct led_node *n,
-        enum led_timer_class class)
+void led_timer_init(
+        struct led *led, struct led_timer *t, struct led_node *n, enum led_timer_class class)
 {
     heap_node_init(&t->heap);
     t->heap.order = ++led->last_timer;
@@ -24,7 +24,7 @@ void led_timer_init(struct led *led, struct led_timer *t, struct led_node *n,
 void led_timer_set_class(struct led_timer *t, enum led_timer_class class) /* (2) */
 {
     uint64_t registration = t->heap.order & (((uint64_t)1 << CLASS_SHIFT) - 1);
-    t->heap.order = (uint64_t)class << CLASS_SHIFT | registration;
+    t->heap.order = (uint64_t) class << CLASS_SHIFT | registration;
 }
 
 enum led_timer_class led_timer_class(const struct led_timer *t)
@@ -82,14 +82,14 @@ static void expire(struct led *led, struct led_timer *t, msec due)
     led->now = due; /* (1) */
     led->wall_late = led->real + led->offset - t->heap.at;
     led_timer_stop(led, t);
-    led_raise_begin(led);
+    bool is_outermost = led_signal_begin(led);
     t->node->event->op->expire(led, t->node, t);
-    led_raise_end(led);
+    led_signal_end(led, is_outermost);
 }
 
 static msec pass(struct led *led, msec mono, msec wall, bool in_gap)
 {
-    CHECK(led->depth == 0);
+    CHECK(!led->is_running);
     msec floor = led->now;
     led->real = mono > led->now ? mono : led->now;
     led->offset = wall - led->real;

@@ -14,8 +14,8 @@ struct known {
     const char *name; /* in scratch */
 };
 
-static enum err get_known(struct conn *c, int64_t id, struct arena *scratch, struct fault *f,
-        struct known *ret)
+static enum err get_known(
+        struct conn *c, int64_t id, struct arena *scratch, struct fault *f, struct known *ret)
 {
     RESULT r = NULL;
     PARAMS(p, scratch);
@@ -24,7 +24,8 @@ static enum err get_known(struct conn *c, int64_t id, struct arena *scratch, str
     if (e)
         return e;
     if (PQntuples(r) == 0)
-        return fault_set(f, ERR_NAME, "sentinel number %lld is not in the store", (long long)id);
+        return fault_set(
+                f, ERR_NAME, "sentinel number %lld is not in the store", (long long)id);
     ret->page_id = result_int(r, 0, 0);
     ret->name = arena_strdup(scratch, PQgetvalue(r, 0, 1));
     return OK;
@@ -44,8 +45,8 @@ static enum err find_page(struct conn *c, const struct sha256 *key, struct arena
     return e;
 }
 
-static enum err need_page(struct conn *c, const char *url, struct arena *scratch, struct fault *f,
-        int64_t *ret_id, bool *ret_is_new)
+static enum err need_page(struct conn *c, const char *url, struct arena *scratch,
+        struct fault *f, int64_t *ret_id, bool *ret_is_new)
 {
     struct sha256 key = sha256_of(url, strlen(url));
     RESULT r = NULL;
@@ -64,8 +65,8 @@ static enum err need_page(struct conn *c, const char *url, struct arena *scratch
     return conn_run(c, SQL_PAGE_STATE_PUT, &q, f, NULL);
 }
 
-static enum err drop_page_if_unused(struct conn *c, int64_t page_id, struct arena *scratch,
-        struct fault *f)
+static enum err drop_page_if_unused(
+        struct conn *c, int64_t page_id, struct arena *scratch, struct fault *f)
 {
     RESULT bodies = NULL;
     RESULT dropped = NULL;
@@ -92,8 +93,8 @@ static enum err name_taken(struct conn *c, enum err e, const char *name, struct 
     return fault_set(f, ERR_NAME, "sentinel \"%s\" exists already", name);
 }
 
-static enum err step_create(struct conn *c, struct store_step *st, struct arena *scratch,
-        struct fault *f)
+static enum err step_create(
+        struct conn *c, struct store_step *st, struct arena *scratch, struct fault *f)
 {
     enum err e = OK;
     st->ret_page_id = 0;
@@ -119,6 +120,7 @@ static enum err step_create(struct conn *c, struct store_step *st, struct arena 
     params_time(&p, st->started_at);
     params_time(&p, st->ended_at);
     params_text(&p, st->end_reason);
+    params_time(&p, st->entered_at);
     e = conn_run(c, SQL_SENTINEL_PUT, &p, f, &r);
     if (e)
         return name_taken(c, e, st->name, f);
@@ -126,6 +128,26 @@ static enum err step_create(struct conn *c, struct store_step *st, struct arena 
     PARAMS(q, scratch);
     params_int(&q, st->ret_id);
     return conn_run(c, SQL_SENTINEL_STATE_PUT, &q, f, NULL);
+}
+
+/* Whoever takes a place has seen the version that is current then, and nothing before it. */
+static enum err see_base(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    PARAMS(p, scratch);
+    params_text(&p, arena_printf(scratch, "{%lld}", (long long)st->sentinel_id));
+    params_int(&p, st->base_version);
+    return conn_run(c, SQL_SEEN, &p, f, NULL);
+}
+
+/* A new definition may name another page, whose versions are counted anew. */
+static enum err forget_versions(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    PARAMS(p, scratch);
+    params_int(&p, st->sentinel_id);
+    params_int(&p, st->base_version);
+    return conn_run(c, SQL_SENTINEL_FORGET, &p, f, NULL);
 }
 
 static enum err step_replace(struct conn *c, struct store_step *st, const struct known *k,
@@ -156,14 +178,18 @@ static enum err step_replace(struct conn *c, struct store_step *st, const struct
     params_time(&p, st->started_at);
     params_time(&p, st->ended_at);
     params_text(&p, st->end_reason);
+    params_time(&p, st->entered_at);
     e = conn_run(c, SQL_SENTINEL_REPLACE, &p, f, NULL);
     if (e)
         return name_taken(c, e, st->name ? st->name : k->name, f);
+    e = forget_versions(c, st, scratch, f);
+    if (e)
+        return e;
     return st->ret_page_id == k->page_id ? OK : drop_page_if_unused(c, k->page_id, scratch, f);
 }
 
-static enum err step_state(struct conn *c, const struct store_step *st, struct arena *scratch,
-        struct fault *f)
+static enum err step_state(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
 {
     PARAMS(p, scratch);
     params_int(&p, st->sentinel_id);
@@ -174,12 +200,14 @@ static enum err step_state(struct conn *c, const struct store_step *st, struct a
     params_text(&p, st->end_reason);
     params_time(&p, st->starts_at);
     params_time(&p, st->ends_at);
-    return conn_run(c, SQL_SENTINEL_STATE, &p, f, NULL);
+    params_time(&p, st->entered_at);
+    enum err e = conn_run(c, SQL_SENTINEL_STATE, &p, f, NULL);
+    return e ? e : see_base(c, st, scratch, f);
 }
 
 /* A sentinel that was replaced may have watched more pages than the last one. */
-static enum err step_drop(struct conn *c, const struct store_step *st, struct arena *scratch,
-        struct fault *f)
+static enum err step_drop(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
 {
     RESULT pages = NULL;
     PARAMS(p, scratch);
@@ -207,8 +235,8 @@ static enum err put_event(struct conn *c, const struct store_step *st, const cha
     return conn_run(c, SQL_EVENT_PUT, &p, f, NULL);
 }
 
-static enum err do_step(struct conn *c, struct store_step *st, struct arena *scratch,
-        struct fault *f)
+static enum err do_step(
+        struct conn *c, struct store_step *st, struct arena *scratch, struct fault *f)
 {
     struct known k = {.name = st->name};
     enum err e = OK;
@@ -266,8 +294,8 @@ static enum err answer(struct conn *c, const struct store_plan_job *job, msec no
 }
 
 /* The plan was done before: the numbers it gave out then. */
-static enum err find_created(struct conn *c, struct store_step *st, struct arena *scratch,
-        struct fault *f)
+static enum err find_created(
+        struct conn *c, struct store_step *st, struct arena *scratch, struct fault *f)
 {
     if (st->kind != STORE_STEP_CREATE)
         return OK;

@@ -1,5 +1,6 @@
 /* Many at once: limits, turns, cancelling, ending. */
 #include "tests/fetch/web.h"
+#include <sys/resource.h>
 
 static struct answer *start(struct web *w, const char *url)
 {
@@ -29,6 +30,22 @@ TEST(in_flight, "two hundred transfers are in flight at once")
     EXPECT_INT(most, 200);
     fetch_stats_get(w.fetch, &s);
     EXPECT_INT(s.running, 0);
+}
+
+TEST(slowloris, "two hundred silent servers do not keep honest pages waiting")
+{
+    WEB(w, &web_options);
+    unsigned port = server_hostile(w.life, "127.0.0.1");
+    const char *silent = arena_printf(w.life, "http://localhost:%u/silent", port);
+    struct answer *stuck[200];
+    for (size_t i = 0; i < countof(stuck); i++)
+        stuck[i] = start(&w, silent);
+    for (int i = 0; i < 50; i++)
+        EXPECT_INT(web_get(&w, "http://127.0.0.1:%u/good", port)->outcome, FETCH_OK);
+    for (size_t i = 0; i < countof(stuck); i++) {
+        web_wait(&w, stuck[i]);
+        EXPECT_TEXT(stuck[i]->reason, "timed out after 0.4 s waiting for the first byte");
+    }
 }
 
 TEST(limits, "no more than the limits run, in all and for each host")
@@ -68,6 +85,59 @@ TEST(turns, "a host whose server is silent does not keep another host from its t
     struct answer *good = web_get(&w, "http://localhost:%u/good", port);
     EXPECT_INT(good->outcome, FETCH_OK);
     EXPECT_INT(stuck->done, 0);
+}
+
+TEST(gap, "requests to one host keep their distance, other hosts do not wait for it")
+{
+    struct fetch_options o = web_options;
+    o.host_gap = 200;
+    WEB(w, &o);
+    unsigned port = server_hostile(w.life, "127.0.0.1");
+    const char *url = arena_printf(w.life, "http://127.0.0.1:%u/good", port);
+    struct answer *all[5];
+    msec began = clock_mono(&clock_system);
+    for (size_t i = 0; i < countof(all); i++)
+        all[i] = start(&w, url);
+    struct answer *other = web_get(&w, "http://localhost:%u/good", port);
+    EXPECT_INT(other->outcome, FETCH_OK);
+    EXPECT_INT(all[4]->done, 0);
+    for (size_t i = 0; i < countof(all); i++) {
+        web_wait(&w, all[i]);
+        EXPECT_INT(all[i]->outcome, FETCH_OK);
+        EXPECT(clock_mono(&clock_system) - began >= (msec)i * 200);
+    }
+}
+
+TEST(left_alone,
+        "a host that asked to be left alone is not asked again, and the caller learns why")
+{
+    struct fetch_options o = web_options;
+    o.host_gap = 1;
+    WEB(w, &o);
+    unsigned port = server_hostile(w.life, "127.0.0.1");
+    struct answer *a = web_get(&w, "http://127.0.0.1:%u/status/503+x", port);
+    EXPECT_INT(a->retry_after, 120000);
+    a = web_get(&w, "http://127.0.0.1:%u/good", port);
+    EXPECT_INT(a->outcome, FETCH_FAILED);
+    EXPECT_INT(a->status, 0);
+    EXPECT(strncmp(a->reason, "127.0.0.1 asked to be left alone, for ", 38) == 0);
+    EXPECT(a->retry_after > 100000 && a->retry_after <= 120000);
+    a = web_get(&w, "http://localhost:%u/good", port); /* another host */
+    EXPECT_INT(a->outcome, FETCH_OK);
+    EXPECT_TEXT(web_get(&w, "http://localhost:%u/count-of/good", port)->body, "1");
+}
+
+TEST(no_descriptors, "where no socket can be opened the reason says so")
+{
+    WEB(w, &web_options);
+    struct rlimit before, none;
+    getrlimit(RLIMIT_NOFILE, &before);
+    none = before;
+    none.rlim_cur = 3;
+    setrlimit(RLIMIT_NOFILE, &none);
+    struct answer *a = web_get(&w, "http://127.0.0.1:9/");
+    setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_TEXT(a->reason, "no socket can be opened here: Too many open files");
 }
 
 TEST(cancel, "a cancelled transfer is not reported, wherever it was")

@@ -86,7 +86,7 @@ static void measure(const char *name, const struct buf *text, unsigned n)
     BUF(line, 4096);
     struct json j;
     json_init(&j, &line);
-    json_object(&j);
+    json_object_begin(&j);
     json_key(&j, "bench");
     json_text(&j, "grammar");
     json_key(&j, "kind");

@@ -1,0 +1,61 @@
+/* Answers: differences collected up to what a person could read, all of them counted. */
+#include "cdg/cdg_int.h"
+
+void answer_unknown(struct answer *a, const char *reason)
+{
+    a->result = CDG_U;
+    a->reason = reason;
+}
+
+void answer_add(struct answer *a, struct arena *life, struct change c)
+{
+    a->result = CDG_C;
+    if (a->counts[c.how]++ >= CHANGES_LISTED)
+        return;
+    if (a->nchanges == a->cap) {
+        size_t cap = a->cap ? 2 * a->cap : 8;
+        struct change *bigger = arena_array_of(life, cap, struct change);
+        if (a->nchanges)
+            memcpy(bigger, a->changes, a->nchanges * sizeof *bigger);
+        a->changes = bigger;
+        a->cap = cap;
+    }
+    a->changes[a->nchanges++] = c;
+}
+
+void answer_add_diff(struct answer *a, struct arena *life, const struct diff *d,
+        const struct diff_item *old, const struct diff_item *new_)
+{
+    static const enum change_how how[] = {[DIFF_INSERT] = CHANGE_INSERTED,
+            [DIFF_DELETE] = CHANGE_DELETED,
+            [DIFF_UPDATE] = CHANGE_UPDATED,
+            [DIFF_MOVE] = CHANGE_MOVED};
+
+    for (size_t i = 0; i < d->count; i++) {
+        const struct diff_edit *e = &d->edits[i];
+        struct change c = {.how = how[e->how]};
+        if (e->old != LCS_NONE)
+            c.old = old[e->old].text;
+        if (e->new_ != LCS_NONE)
+            c.new_ = new_[e->new_].text;
+        answer_add(a, life, c);
+    }
+    a->coarse |= d->coarse;
+}
+
+void answer_add_sets(struct answer *a, const struct question *q, uint32_t nold, uint32_t nnew,
+        struct str (*get)(const struct page_digest *d, uint32_t i))
+{
+    const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
+    uint32_t i = 0, j = 0;
+
+    while (i < nold || j < nnew) {
+        int c = i == nold ? 1 : j == nnew ? -1 : strcmp(get(old, i).ptr, get(new_, j).ptr);
+        if (c < 0)
+            answer_add(a, q->life, (struct change){CHANGE_DELETED, .old = get(old, i)});
+        else if (c > 0)
+            answer_add(a, q->life, (struct change){CHANGE_INSERTED, .new_ = get(new_, j)});
+        i += c <= 0;
+        j += c >= 0;
+    }
+}

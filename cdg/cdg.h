@@ -1,0 +1,203 @@
+/* cdg -- the change-detection graph: who asks what of which page, and the answers.
+ *
+ * Owns pages (URL nodes), questions (change-type nodes), composites (AND, OR, NOT), groups
+ * and their members (sentinels).  It knows nothing of HTTP, SQL or clocks: a new version's
+ * digest goes in, a verdict for each sentinel comes out.
+ *
+ * Threads: the graph belongs to the loop thread.  For a version that was fetched, the loop
+ * thread takes a *plan*: an unchanging snapshot of the members, their questions and the
+ * version pairs they want.  Any one thread runs the plan, without a look at the graph, and
+ * the loop thread gives the plan back.  So joining and leaving never wait for a comparison,
+ * a version in flight is finished for the members it began with, and whoever receives the
+ * verdicts skips sentinels that ended meanwhile (cdg_is_member).  cdg_locks, below, is the
+ * only part that has locks: it keeps the versions of one page in order on a pool.
+ *
+ * Failures: cdg_join refuses what it cannot do; nothing else fails.  What could not be
+ * compared is the verdict U with a reason.
+ */
+#pragma once
+#include "base/arena.h"
+#include "base/fault.h"
+#include "base/hash.h"
+#include "base/list.h"
+#include "base/pool.h"
+#include "base/str.h"
+#include "page/page.h"
+
+/* ---- kinds: what can be asked ------------------------------------------------------- */
+
+/* One row for each change type, in the order of cdg/kinds.def. */
+struct cdg_kind_info {
+    const char *name; /* as the language spells it: "any change", "links" */
+    const char *help; /* one sentence */
+};
+
+/* By the language's canonical name, case and - or space alike; -1: there is none. */
+int cdg_kind_find(const char *name);
+/* NULL behind the last. */
+const struct cdg_kind_info *cdg_kind_get(int kind);
+
+/* ---- questions ---------------------------------------------------------------------- */
+
+enum cdg_status { CDG_EXISTS, CDG_NEW, CDG_UPDATED, CDG_DELETED, CDG_UNCHANGED };
+enum cdg_region { CDG_REGION_NONE, CDG_REGION_XPATH, CDG_REGION_CSS };
+
+/* A change type with its arguments.  What a kind does not use stays zero; a zeroed leaf
+ * with a kind is the plain question. */
+struct cdg_leaf {
+    int kind;               /* of cdg_kind_find */
+    bool raw;               /* any change: bytes instead of the canonical tree */
+    bool counted;           /* words, keywords: how often, not only whether */
+    bool all;               /* keywords: all of them as one */
+    bool on_text;           /* regexp: on the text, not on the source */
+    bool strict;            /* element: only its own text counts for `contains` */
+    unsigned number;        /* table, list: which one, from 1; 0: the first, or by text */
+    unsigned box;           /* phrase: words of context, 0: 10 */
+    unsigned occurrence;    /* phrase: which one, from 1; 0: the first */
+    enum cdg_status status; /* element */
+    const char *text;       /* table, list: identifying text; regexp: the pattern; element: the
+                               name; phrase containing: the text.  NULL: none */
+    const char *contains;   /* element: NULL: none */
+    const char *const *words; /* keywords, phrases, and the words of EXCEPT */
+    size_t nwords;
+    bool changed_over; /* CHANGED > percent%: a smaller change is none */
+    bool at_least;     /* with it: CHANGED >= percent% */
+    double percent;
+    enum cdg_region region;
+    const char *selector;
+};
+
+enum cdg_op { CDG_LEAF, CDG_AND, CDG_OR, CDG_NOT, CDG_OP_COUNT };
+
+/* The caller's; copied by cdg_join. */
+struct cdg_expr {
+    enum cdg_op op;
+    const struct cdg_expr *left, *right; /* NOT: left only */
+    struct cdg_leaf leaf;                /* CDG_LEAF */
+};
+
+enum { CDG_EXPR_DEPTH_MAX = 64, CDG_COMPARE_MAX = 1000 };
+
+enum cdg_compare_kind { CDG_PAIRWISE, CDG_MOVING, CDG_EVERY };
+
+struct cdg_compare {
+    enum cdg_compare_kind kind;
+    unsigned n; /* moving, every: 2 to CDG_COMPARE_MAX; n = 2 is pairwise */
+};
+
+/* ---- the graph: loop thread --------------------------------------------------------- */
+
+struct cdg;
+
+struct cdg *cdg_new(struct arena *life);
+
+struct cdg_subscription {
+    int64_t page_id, sentinel_id;
+    const struct cdg_expr *expr;
+    struct cdg_compare compare;
+    /* The version current when the sentinel arrived: position 1 of its counting.  Pairs
+     * whose old side is before it do not concern it.  0: there is none yet. */
+    int64_t base_version;
+};
+
+/* Says whether cdg_join would take this expression, and joins nothing. */
+MUST_USE enum err cdg_check(
+        const struct cdg_expr *expr, struct cdg_compare compare, struct fault *f);
+
+/* Whether answering takes the bytes of both versions (cdg_version.source), not only their
+ * digests: a regular expression on the source. */
+bool cdg_wants_source(const struct cdg_expr *expr);
+
+/* A sentinel joins a page once; joining again is our own mistake.  Leaving twice is fine. */
+MUST_USE enum err cdg_join(struct cdg *g, const struct cdg_subscription *s, struct fault *f);
+void cdg_leave(struct cdg *g, int64_t page_id, int64_t sentinel_id);
+bool cdg_is_member(const struct cdg *g, int64_t page_id, int64_t sentinel_id);
+
+struct cdg_stats {
+    size_t pages, groups, members, questions, composites, plans;
+    size_t bytes;
+};
+void cdg_stats_get(const struct cdg *g, struct cdg_stats *ret_stats);
+
+/* How many of a page's newest versions are still wanted as an old side, given the latest
+ * version: the oldest version number needed, or 0 when nobody needs any. */
+int64_t cdg_oldest_needed(const struct cdg *g, int64_t page_id, int64_t latest);
+
+/* ---- plans: taken and given back on the loop thread, run anywhere --------------------- */
+
+struct cdg_plan;
+
+/* What is to be done for this version of the page; NULL when no member wants anything of
+ * it (nobody watches, or it is everybody's first). */
+struct cdg_plan *cdg_plan_take(struct cdg *g, int64_t page_id, int64_t version);
+void cdg_plan_give_back(struct cdg *g, struct cdg_plan *p); /* NULL is fine */
+
+/* The old versions it compares with, ascending, each once. */
+size_t cdg_plan_needs(const struct cdg_plan *p, const int64_t **ret_versions);
+
+/* A version as comparing sees it.  Without a digest every question but `any change raw` is
+ * answered U; without a source, those about the source are.  */
+struct cdg_version {
+    int64_t number;
+    const struct page_digest *digest; /* NULL: could not be parsed */
+    const char *no_digest; /* why, for people; NULL: "the page could not be parsed" */
+    struct hash128 body;   /* of its bytes */
+    const struct page_source *source; /* its bytes; NULL: not at hand */
+};
+
+/* Gives an old version, or NULL when it is gone.  Called on the thread that runs the plan,
+ * at most once for each version; the answer must stay until the run is over. */
+typedef const struct cdg_version *(*cdg_old_fn)(int64_t number, void *arg);
+
+enum cdg_result { CDG_C, CDG_N, CDG_U };
+
+/* What was found for one expression and one version pair; shared by all who asked. */
+struct cdg_finding {
+    enum cdg_result result;
+    int64_t old_version, new_version;
+    unsigned inserted, deleted, updated, moved;
+    const char *summary; /* C: one line for people; N: ""; U: the reason */
+    const char *detail;  /* C: JSON {"leaves":[...]}; else NULL */
+};
+
+struct cdg_verdict {
+    int64_t sentinel_id;
+    const struct cdg_finding *finding;
+};
+
+/* Compares.  Each question is asked once for a version pair, whoever asks; a sentinel gets
+ * exactly one verdict.  Everything returned lives in `life`. */
+size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_version,
+        cdg_old_fn old, void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts);
+
+/* One expression between two versions, without a graph: for `vigil compare`, replay. */
+MUST_USE enum err cdg_compare_once(const struct cdg_expr *expr, const struct cdg_version *old,
+        const struct cdg_version *new_version, struct arena *life, struct fault *f,
+        const struct cdg_finding **ret_finding);
+
+/* ---- the lock hash table: any thread ------------------------------------------------- */
+
+/* Tasks of one page run one at a time, in the order they were submitted; those of
+ * different pages run in parallel.  No thread ever sleeps on a page. */
+struct cdg_locks;
+
+struct cdg_task {
+    struct list link;
+    /* On a pool thread.  The task is the callee's from here on: it may be freed or handed
+     * to another thread before `run` returns.  What `run` sends before it returns is sent
+     * before the page's next task begins. */
+    void (*run)(struct cdg_task *task);
+};
+
+struct cdg_locks_stats {
+    size_t pages;    /* in use now */
+    size_t waiting;  /* tasks behind them now */
+    uint64_t waited; /* tasks that ever had to */
+    uint64_t done;
+};
+
+struct cdg_locks *cdg_locks_new(struct pool *pool, unsigned buckets);
+/* Every task must be done: free the pool first. */
+void cdg_locks_free(struct cdg_locks *l);
+void cdg_locks_submit(struct cdg_locks *l, int64_t page_id, struct cdg_task *task);
+void cdg_locks_stats_get(struct cdg_locks *l, struct cdg_locks_stats *ret_stats);

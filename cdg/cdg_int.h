@@ -1,0 +1,321 @@
+/* cdg_int -- what the files of this folder share.
+ *
+ * A *question* is a change type with its arguments; it and the composites above it are
+ * nodes, stored once for the whole graph whoever asks (node.c).  What is asked of which
+ * page, and for which version pairs, is in pages, groups and members (graph.c).
+ */
+#pragma once
+#include "base/list.h"
+#include "base/map.h"
+#include "cdg/cdg.h"
+
+/* ---- nodes: node.c -------------------------------------------------------------------------
+ */
+
+struct cdg_node {
+    struct map_node by_key;
+    uint32_t refs;
+    enum cdg_op op;
+    struct cdg_node *left, *right;
+    struct arena *life; /* a leaf's arguments and what was made of them */
+    struct cdg_leaf leaf;
+    struct page_selector *region; /* NULL: the whole page */
+    void *prepared;               /* by the kind, read-only once made */
+    const char *key;              /* a leaf's canonical form */
+
+    /* used while a plan is taken */
+    uint64_t plan_mark;
+    uint32_t plan_index;
+};
+
+struct node_table {
+    struct map by_key;
+    struct list spare; /* nodes to be used again, by_key.next as link */
+    size_t leaves, composites;
+};
+
+void node_table_init(struct node_table *t);
+void node_table_done(struct node_table *t);
+/* The node for this expression, counted once more.  The expression was checked. */
+struct cdg_node *node_ref_expr(
+        struct node_table *t, struct arena *life, const struct cdg_expr *e);
+void node_unref(struct node_table *t, struct cdg_node *n);
+
+/* ---- kinds: kinds.c, and a file each
+ * ---------------------------------------------------------- */
+
+/* One difference. */
+enum change_how {
+    CHANGE_INSERTED,
+    CHANGE_DELETED,
+    CHANGE_UPDATED,
+    CHANGE_MOVED,
+    CHANGE_FOUND,
+    CHANGE_HOW_COUNT
+};
+
+struct change {
+    enum change_how how;
+    struct str old, new_; /* deleted: old; inserted, moved, found: new_ */
+    const char *path;     /* where, NULL: not known */
+};
+
+struct answer {
+    enum cdg_result result;
+    const char *reason;     /* U: why; C: a remark for the summary, or NULL */
+    struct change *changes; /* at most CHANGES_LISTED of each how */
+    size_t nchanges, cap;
+    size_t counts[CHANGE_HOW_COUNT]; /* all there were */
+    bool coarse;                     /* correct, but perhaps not the smallest list */
+};
+
+enum { CHANGES_LISTED = 500 };
+
+/* What a comparison may use.  Strings in the answer may point into the digests. */
+struct question {
+    const struct cdg_leaf *leaf;
+    const void *prepared;
+    const struct cdg_version *old, *new_;
+    struct pair_cache *cache;
+    struct arena *life; /* of the findings */
+};
+
+/* What several questions about one pair share; made when first asked for. */
+struct pair_cache {
+    struct vocabulary *words, *folded;
+};
+
+struct str_list {
+    struct str *all;
+    size_t count;
+};
+
+struct cdg_kind {
+    /* Refuses arguments it cannot work with.  NULL: none are looked at. */
+    enum err (*check)(const struct cdg_leaf *leaf, struct fault *f);
+    /* Makes what every comparison needs, once.  NULL: nothing. */
+    void *(*prepare)(const struct cdg_leaf *leaf, struct arena *life);
+    /* Answers.  `a` comes as N without changes. */
+    void (*compare)(const struct question *q, struct answer *a);
+    /* What CHANGED > n% counts in one version, in order.  NULL: it cannot be asked. */
+    struct str_list (*parts)(const struct question *q, const struct cdg_version *v);
+};
+
+const struct cdg_kind *kind_of(int kind);
+/* The selector of a leaf's region, NULL when it has none. */
+enum err leaf_region(const struct cdg_leaf *leaf, struct arena *life, struct fault *f,
+        struct page_selector **ret_selector);
+enum err leaf_check(const struct cdg_leaf *leaf, struct fault *f);
+
+/* ---- answers: answer.c
+ * -------------------------------------------------------------------------- */
+
+void answer_add(struct answer *a, struct arena *life, struct change c);
+/* The difference of two sorted sets of a digest's strings. */
+void answer_add_sets(struct answer *a, const struct question *q, uint32_t nold, uint32_t nnew,
+        struct str (*get)(const struct page_digest *d, uint32_t i));
+void answer_unknown(struct answer *a, const char *reason);
+
+/* ---- words: vocabulary.c -------------------------------------------------------------------
+ */
+
+/* The words of both versions of a pair, each once, with how often they occur. */
+struct vocabulary {
+    struct map by_text;
+    struct vocabulary_word **all; /* in order of first appearance, the old version first */
+    size_t count, cap;
+    uint32_t *seq[2]; /* the words of the old and of the new version, as numbers */
+    size_t nseq[2];
+};
+
+struct vocabulary_word {
+    struct map_node by_text;
+    struct str text;
+    uint32_t number;
+    uint32_t counts[2]; /* old, new */
+};
+
+/* As they are written, or without regard to case. */
+const struct vocabulary *vocabulary_of(const struct question *q, bool folded);
+const struct vocabulary_word *vocabulary_find(const struct vocabulary *v, struct str text);
+/* "word (1→3)" */
+struct str with_counts(struct arena *life, struct str word, uint32_t old, uint32_t new_);
+/* Every word of the page in order. */
+struct str_list page_words(const struct page_digest *d, struct arena *life);
+
+/* ---- keywords: keywords.c -------------------------------------------------------------------
+ */
+
+struct keyword {
+    const char *written;
+    struct keyword_term *terms;
+    size_t count; /* 0: it has no letter or digit */
+};
+
+struct keyword keyword_read(const char *written, struct arena *life);
+bool keyword_occurs(const struct keyword *k, struct str text);
+
+/* ---- matching of elements: match.c
+ * ----------------------------------------------------------- */
+
+#define NO_NODE UINT32_MAX
+
+/* A digest's tree as matching sees it; all arrays are by node. */
+struct tree {
+    const struct page_digest *d;
+    uint32_t *end, *parent; /* parent NO_NODE: a root */
+    uint64_t *weight;       /* length of the canonical text of what is below and itself */
+    struct hash128 *hash;   /* of the same */
+    struct str *id;         /* ptr NULL: none */
+    uint32_t *match;        /* in the other tree; NO_NODE: none */
+};
+
+struct tree tree_of(const struct page_digest *d, struct arena *life);
+/* Which element of the old tree is which of the new one. */
+void trees_match(struct tree *old, struct tree *new_, struct arena *life);
+
+/* ---- elements: elements.c ------------------------------------------------------------------
+ */
+
+struct elements {
+    const struct page_digest *d;
+    struct diff_item *items; /* "<a href=\"x\">", parts: name, then each attribute */
+    uint32_t *node;          /* by item */
+    bool *has_text;          /* by item: a text stands below it */
+    size_t count;
+};
+
+struct elements elements_of(const struct page_digest *d, struct arena *life);
+/* Behind the last node below each node. */
+uint32_t *subtree_ends(const struct page_digest *d, struct arena *life);
+/* The texts from one node up to another, blocks with a space between them. */
+struct str subtree_text(
+        const struct page_digest *d, uint32_t node, uint32_t end, struct arena *life);
+const char *element_path(const struct question *q, const struct answer *a,
+        const struct page_digest *d, uint32_t node);
+/* The attributes in which two elements of one name differ, each as an update. */
+void answer_add_attributes(struct answer *a, const struct question *q,
+        const struct diff_item *old, const struct diff_item *new_, const char *path);
+/* Where the trees first differ, as an update: a change has something to show. */
+void answer_add_first_difference(struct answer *a, const struct question *q);
+
+/* ---- sequences: lcs.c, diff.c
+ * ------------------------------------------------------------------- */
+
+/* Longest common subsequence of two sequences of symbols; of several, the one with the
+ * smallest positions in `b`.  Writes for each of b's positions the position in `a` it is
+ * matched with, or LCS_NONE.  False: too large, matched by landmarks, perhaps not longest. */
+#define LCS_NONE UINT32_MAX
+bool lcs_match(const uint32_t *a, size_t na, const uint32_t *b, size_t nb, uint32_t *ret_match);
+/* Its length only; one row of memory. */
+size_t lcs_length(const uint32_t *a, size_t na, const uint32_t *b, size_t nb);
+
+struct diff_item {
+    struct str text;
+    struct str key;          /* what equal items have equal; NULL: the text */
+    const struct str *parts; /* what the change ratio counts; NULL: the words of the text */
+    size_t nparts;
+};
+
+enum diff_how { DIFF_INSERT, DIFF_DELETE, DIFF_UPDATE, DIFF_MOVE };
+
+struct diff_edit {
+    enum diff_how how;
+    uint32_t old, new_; /* positions; the one that does not apply is LCS_NONE */
+};
+
+struct diff {
+    struct diff_edit *edits; /* in the order of the new sequence, deletions where they were */
+    size_t count;
+    bool coarse;
+};
+
+void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_item *new_,
+        size_t nnew, struct arena *life, struct diff *ret);
+/* 1 - 2 LCS / (|a| + |b|) over the parts; 0 for two empty lists. */
+double diff_ratio(const struct diff_item *a, const struct diff_item *b);
+/* The same over two lists of any length; approximate above a size nobody reads. */
+double list_ratio(struct str_list a, struct str_list b);
+/* Adds a diff's edits to an answer. */
+void answer_add_diff(struct answer *a, struct arena *life, const struct diff *d,
+        const struct diff_item *old, const struct diff_item *new_);
+
+/* ---- pages, groups, members: graph.c
+ * -------------------------------------------------------------- */
+
+struct page_node {
+    struct map_node by_id;
+    int64_t id;
+    struct list groups;
+};
+
+struct group {
+    struct list in_page;
+    struct page_node *page;
+    struct cdg_compare compare;
+    int64_t phase; /* every:n: base modulo n - 1 */
+    struct list members;
+    size_t count;
+};
+
+struct member {
+    struct map_node by_id; /* page and sentinel */
+    struct list in_group;
+    struct group *group;
+    int64_t sentinel_id, base;
+    struct cdg_node *root;
+};
+
+struct cdg {
+    struct arena *life;
+    struct map pages, members;
+    struct node_table nodes;
+    struct list spare_pages, spare_groups, spare_members;
+    size_t ngroups, nplans;
+    uint64_t plan_mark;
+};
+
+struct page_node *graph_page(const struct cdg *g, int64_t page_id);
+/* The old version of the pair that `version` completes for the member; 0: none. */
+int64_t member_old_version(const struct member *m, int64_t version);
+
+/* ---- plans: plan.c, run.c
+ * ---------------------------------------------------------------------------- */
+
+struct plan_node {
+    const struct cdg_node *node;
+    uint32_t left, right; /* indexes; children stand before parents */
+};
+
+struct plan_member {
+    int64_t sentinel_id;
+    uint32_t node, pair;
+};
+
+struct cdg_plan {
+    struct arena *life;
+    int64_t version;
+    struct plan_node *nodes;
+    size_t nnodes;
+    struct plan_member *members;
+    size_t nmembers;
+    int64_t *olds; /* ascending */
+    size_t nolds;
+    struct cdg_node **held; /* the members' roots, each counted */
+    size_t nheld;
+};
+
+/* What is known for one pair while a plan runs. */
+struct pair_run {
+    const struct plan_node *nodes;
+    const struct cdg_version *old, *new_;
+    int64_t old_number;
+    struct answer **answers;       /* of leaves, NULL: not asked yet */
+    struct cdg_finding **findings; /* of roots */
+    struct pair_cache cache;
+    struct arena *life;
+};
+
+const struct cdg_finding *run_finding(struct pair_run *r, uint32_t root);
+/* summary and detail, for a root that is C. */
+void report_finding(struct pair_run *r, uint32_t root, struct cdg_finding *f);

@@ -1,0 +1,260 @@
+/* Pages, groups and members: who asks what of which page.
+ *
+ * Members of one page that compare the same version pairs form a group.  It must hold that
+ *  (1) a page is in the graph while it has a group, a group while it has a member,
+ *  (2) every:n members whose bases agree modulo n - 1 are one group: they meet the same
+ *      pairs from now on, whenever they arrived,
+ *  (3) a member is told only of pairs whose old side is its base or later, and
+ *  (4) what leaves is used again: a graph that comes and goes does not grow.
+ */
+#include "cdg/cdg_int.h"
+
+static void graph_release(void *arg)
+{
+    struct cdg *g = arg;
+
+    node_table_done(&g->nodes);
+    map_done(&g->pages);
+    map_done(&g->members);
+}
+
+struct cdg *cdg_new(struct arena *life)
+{
+    struct cdg *g = arena_new_of(life, struct cdg);
+
+    g->life = arena_new(life, "cdg");
+    map_init(&g->pages);
+    map_init(&g->members);
+    node_table_init(&g->nodes);
+    list_init(&g->spare_pages);
+    list_init(&g->spare_groups);
+    list_init(&g->spare_members);
+    arena_defer(g->life, graph_release, g);
+    return g;
+}
+
+/* (4): objects begin with or contain a list link that is free while they are spare. */
+static void *reuse(struct list *spare, struct arena *life, size_t bytes)
+{
+    struct list *l = list_first(spare);
+
+    if (!l)
+        return arena_zalloc(life, bytes);
+    list_remove(l);
+    memset(l, 0, bytes);
+    return l;
+}
+
+static void keep(struct list *spare, void *object)
+{
+    list_append(spare, object);
+}
+
+/* ---- checking
+ * ------------------------------------------------------------------------------------ */
+
+static enum err expr_check(const struct cdg_expr *e, unsigned depth, struct fault *f)
+{
+    if (depth > CDG_EXPR_DEPTH_MAX)
+        return fault_set(
+                f, ERR_LIMIT, "the condition is nested more than %d deep", CDG_EXPR_DEPTH_MAX);
+    if (e->op == CDG_LEAF)
+        return leaf_check(&e->leaf, f);
+    enum err err = expr_check(e->left, depth + 1, f);
+    return err || e->op == CDG_NOT ? err : expr_check(e->right, depth + 1, f);
+}
+
+bool cdg_wants_source(const struct cdg_expr *e)
+{
+    if (e->op == CDG_LEAF)
+        return e->leaf.kind == cdg_kind_find("regexp") && !e->leaf.on_text;
+    return cdg_wants_source(e->left) || (e->op != CDG_NOT && cdg_wants_source(e->right));
+}
+
+enum err cdg_check(const struct cdg_expr *expr, struct cdg_compare compare, struct fault *f)
+{
+    if (compare.kind != CDG_PAIRWISE && (compare.n < 2 || compare.n > CDG_COMPARE_MAX))
+        return fault_set(f, ERR_RANGE, "compare option counts %u versions, not 2 to %d",
+                compare.n, CDG_COMPARE_MAX);
+    return expr_check(expr, 1, f);
+}
+
+/* ---- finding
+ * --------------------------------------------------------------------------------------- */
+
+static uint64_t member_hash(int64_t page_id, int64_t sentinel_id)
+{
+    int64_t key[2] = {page_id, sentinel_id};
+    return map_hash(key, sizeof key);
+}
+
+static struct member *member_find(const struct cdg *g, int64_t page_id, int64_t sentinel_id)
+{
+    struct map_node *n = map_first(&g->members, member_hash(page_id, sentinel_id));
+
+    for (; n; n = map_next(n)) {
+        struct member *m = container_of(n, struct member, by_id);
+        if (m->sentinel_id == sentinel_id && m->group->page->id == page_id)
+            return m;
+    }
+    return NULL;
+}
+
+struct page_node *graph_page(const struct cdg *g, int64_t page_id)
+{
+    struct map_node *n = map_first(&g->pages, map_hash_id((uint64_t)page_id));
+
+    for (; n; n = map_next(n)) {
+        struct page_node *p = container_of(n, struct page_node, by_id);
+        if (p->id == page_id)
+            return p;
+    }
+    return NULL;
+}
+
+static struct page_node *page_get(struct cdg *g, int64_t page_id)
+{
+    struct page_node *p = graph_page(g, page_id);
+
+    if (p)
+        return p;
+    p = reuse(&g->spare_pages, g->life, sizeof *p);
+    p->id = page_id;
+    list_init(&p->groups);
+    map_insert(&g->pages, &p->by_id, map_hash_id((uint64_t)page_id));
+    return p;
+}
+
+static struct group *group_get(
+        struct cdg *g, struct page_node *p, struct cdg_compare c, int64_t base)
+{
+    int64_t phase = c.kind == CDG_EVERY ? base % (int64_t)(c.n - 1) : 0; /* (2) */
+
+    list_each (l, &p->groups) {
+        struct group *group = list_entry(l, struct group, in_page);
+        if (group->compare.kind == c.kind && group->compare.n == c.n && group->phase == phase)
+            return group;
+    }
+    struct group *group = reuse(&g->spare_groups, g->life, sizeof *group);
+    group->page = p;
+    group->compare = c;
+    group->phase = phase;
+    list_init(&group->members);
+    list_append(&p->groups, &group->in_page);
+    g->ngroups++;
+    return group;
+}
+
+/* ---- joining and leaving
+ * ------------------------------------------------------------------------------ */
+
+/* moving:2 and every:2 are pairwise. */
+static struct cdg_compare compare_canonical(struct cdg_compare c)
+{
+    if (c.kind == CDG_PAIRWISE || c.n == 2)
+        return (struct cdg_compare){CDG_PAIRWISE, 2};
+    return c;
+}
+
+enum err cdg_join(struct cdg *g, const struct cdg_subscription *s, struct fault *f)
+{
+    enum err e = cdg_check(s->expr, s->compare, f);
+
+    if (e)
+        return e;
+    CHECK(!member_find(g, s->page_id, s->sentinel_id));
+    struct member *m = reuse(&g->spare_members, g->life, sizeof *m);
+    m->base = s->base_version > 0 ? s->base_version : 1; /* versions are counted from 1 */
+    m->sentinel_id = s->sentinel_id;
+    m->root = node_ref_expr(&g->nodes, g->life, s->expr);
+    m->group = group_get(g, page_get(g, s->page_id), compare_canonical(s->compare), m->base);
+    m->group->count++;
+    list_append(&m->group->members, &m->in_group);
+    map_insert(&g->members, &m->by_id, member_hash(s->page_id, s->sentinel_id));
+    return OK;
+}
+
+static void group_leave(struct cdg *g, struct group *group)
+{
+    struct page_node *p = group->page;
+
+    if (--group->count) /* (1) */
+        return;
+    list_remove(&group->in_page);
+    keep(&g->spare_groups, group);
+    g->ngroups--;
+    if (!list_is_empty(&p->groups))
+        return;
+    map_remove(&g->pages, &p->by_id);
+    keep(&g->spare_pages, p);
+}
+
+void cdg_leave(struct cdg *g, int64_t page_id, int64_t sentinel_id)
+{
+    struct member *m = member_find(g, page_id, sentinel_id);
+
+    if (!m)
+        return;
+    map_remove(&g->members, &m->by_id);
+    list_remove(&m->in_group);
+    node_unref(&g->nodes, m->root);
+    group_leave(g, m->group);
+    keep(&g->spare_members, m);
+}
+
+bool cdg_is_member(const struct cdg *g, int64_t page_id, int64_t sentinel_id)
+{
+    return member_find(g, page_id, sentinel_id) != NULL;
+}
+
+/* ---- version pairs
+ * -------------------------------------------------------------------------------------- */
+
+int64_t member_old_version(const struct member *m, int64_t version)
+{
+    struct cdg_compare c = m->group->compare;
+    int64_t step = c.n - 1, old = version - step;
+
+    if (c.kind == CDG_EVERY && (version - m->base) % step != 0)
+        return 0;
+    return old >= m->base ? old : 0; /* (3) */
+}
+
+static int64_t member_needs(const struct member *m, int64_t latest)
+{
+    struct cdg_compare c = m->group->compare;
+    int64_t step = c.n - 1;
+
+    if (latest < m->base)
+        return m->base;
+    int64_t oldest =
+            c.kind == CDG_EVERY ? latest - (latest - m->base) % step : latest - step + 1;
+    return oldest > m->base ? oldest : m->base;
+}
+
+int64_t cdg_oldest_needed(const struct cdg *g, int64_t page_id, int64_t latest)
+{
+    struct page_node *p = graph_page(g, page_id);
+    int64_t oldest = 0;
+
+    if (!p)
+        return 0;
+    list_each (l, &p->groups) {
+        list_each (k, &list_entry(l, struct group, in_page)->members) {
+            int64_t need = member_needs(list_entry(k, struct member, in_group), latest);
+            oldest = oldest == 0 || need < oldest ? need : oldest;
+        }
+    }
+    return oldest;
+}
+
+void cdg_stats_get(const struct cdg *g, struct cdg_stats *ret_stats)
+{
+    *ret_stats = (struct cdg_stats){.pages = g->pages.count,
+            .groups = g->ngroups,
+            .members = g->members.count,
+            .questions = g->nodes.leaves,
+            .composites = g->nodes.composites,
+            .plans = g->nplans,
+            .bytes = arena_bytes(g->life)};
+}

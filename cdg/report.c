@@ -1,0 +1,204 @@
+/* What is told of a change: counts, one line for people, and the lists as JSON.
+ *
+ * A notification merges the lists of every leaf that changed, each once; a NOT has nothing
+ * to list, and neither has what stands below it.
+ */
+#include "base/json.h"
+#include "cdg/cdg_int.h"
+
+enum { ITEM_BYTES = 4000, SUMMARY_BYTES = 300, QUOTE_BYTES = 80, DETAIL_BYTES = 64 << 20 };
+
+struct report {
+    struct pair_run *run;
+    struct cdg_finding *f;
+    bool *listed; /* by node */
+    struct json json;
+    struct buf *summary;
+};
+
+static struct str cut_at(struct str s, size_t max)
+{
+    if (s.len <= max)
+        return s;
+    while (max > 0 && (s.ptr[max] & 0xC0) == 0x80)
+        max--;
+    return (struct str){s.ptr, max};
+}
+
+static void json_item(struct json *j, struct str s)
+{
+    if (s.len <= ITEM_BYTES) {
+        json_str(j, s);
+        return;
+    }
+    char text[ITEM_BYTES + 8];
+    struct str head = cut_at(s, ITEM_BYTES);
+    memcpy(text, head.ptr, head.len);
+    memcpy(text + head.len, "…", sizeof("…"));
+    json_text(j, text);
+}
+
+static void json_change(struct json *j, const struct change *c)
+{
+    if (c->how != CHANGE_UPDATED) {
+        json_item(j, c->how == CHANGE_DELETED ? c->old : c->new_);
+        return;
+    }
+    json_object_begin(j);
+    json_key(j, "old");
+    json_item(j, c->old);
+    json_key(j, "new");
+    json_item(j, c->new_);
+    if (c->path) {
+        json_key(j, "path");
+        json_text(j, c->path);
+    }
+    json_object_end(j);
+}
+
+static void json_leaf(struct json *j, const char *type, const struct answer *a)
+{
+    static const char *const names[] = {"inserted", "deleted", "updated", "moved", "found"};
+    size_t left_out = 0;
+
+    json_object_begin(j);
+    json_key(j, "type");
+    json_text(j, type);
+    json_key(j, "result");
+    json_text(j, "C");
+    if (a->reason) {
+        json_key(j, "remark");
+        json_text(j, a->reason);
+    }
+    for (int how = 0; how < CHANGE_HOW_COUNT; how++) {
+        if (how == CHANGE_FOUND && a->counts[how] == 0)
+            continue; /* only elements are found */
+        json_key(j, names[how]);
+        json_array_begin(j);
+        for (size_t i = 0; i < a->nchanges; i++)
+            if ((int)a->changes[i].how == how)
+                json_change(j, &a->changes[i]);
+        json_array_end(j);
+        left_out += a->counts[how] > CHANGES_LISTED ? a->counts[how] - CHANGES_LISTED : 0;
+    }
+    if (left_out) {
+        json_key(j, "left_out");
+        json_int(j, (int64_t)left_out);
+    }
+    if (a->coarse) {
+        json_key(j, "coarse");
+        json_bool(j, true);
+    }
+    json_object_end(j);
+}
+
+/* ---- the line
+ * ------------------------------------------------------------------------------------ */
+
+static void quote(struct buf *out, struct str s)
+{
+    struct str head = cut_at(s, QUOTE_BYTES);
+
+    buf_putc(out, '"');
+    for (size_t i = 0; i < head.len; i++)
+        buf_putc(out, (unsigned char)head.ptr[i] < ' ' ? ' ' : head.ptr[i]);
+    buf_puts(out, head.len < s.len ? "…\"" : "\"");
+}
+
+static void first_change(struct buf *out, const struct answer *a)
+{
+    static const char *const signs[] = {"+ ", "− ", "~ ", "» ", "= "};
+
+    if (a->nchanges == 0)
+        return;
+    const struct change *c = &a->changes[0];
+    buf_puts(out, ": ");
+    buf_puts(out, signs[c->how]);
+    quote(out, c->how == CHANGE_DELETED || c->how == CHANGE_UPDATED ? c->old : c->new_);
+    if (c->how == CHANGE_UPDATED) {
+        buf_puts(out, " → ");
+        quote(out, c->new_);
+    }
+    if (a->nchanges > 1)
+        buf_puts(out, " …");
+}
+
+static void summary_leaf(struct buf *out, const char *type, const struct answer *a)
+{
+    static const char *const words[] = {"inserted", "deleted", "updated", "moved", "found"};
+    const char *comma = " ";
+
+    if (out->len)
+        buf_puts(out, "; ");
+    buf_puts(out, type);
+    for (int how = 0; how < CHANGE_HOW_COUNT; how++) {
+        if (a->counts[how] == 0)
+            continue;
+        buf_printf(out, "%s%zu %s", comma, a->counts[how], words[how]);
+        comma = ", ";
+    }
+    if (a->reason)
+        buf_printf(out, " (%s)", a->reason);
+    first_change(out, a);
+}
+
+static void add_leaf(struct report *r, uint32_t i)
+{
+    const struct answer *a = r->run->answers[i];
+    const char *type = cdg_kind_get(r->run->nodes[i].node->leaf.kind)->name;
+
+    if (r->listed[i] || a->result != CDG_C)
+        return;
+    r->listed[i] = true;
+    r->f->inserted += (unsigned)a->counts[CHANGE_INSERTED];
+    r->f->deleted += (unsigned)a->counts[CHANGE_DELETED];
+    r->f->updated += (unsigned)a->counts[CHANGE_UPDATED];
+    r->f->moved += (unsigned)a->counts[CHANGE_MOVED];
+    json_leaf(&r->json, type, a);
+    summary_leaf(r->summary, type, a);
+}
+
+static void add_leaves(struct report *r, uint32_t i)
+{
+    const struct plan_node *n = &r->run->nodes[i];
+
+    switch (n->node->op) {
+    case CDG_LEAF:
+        add_leaf(r, i);
+        break;
+    case CDG_AND:
+    case CDG_OR:
+        add_leaves(r, n->left);
+        add_leaves(r, n->right);
+        break;
+    case CDG_NOT:
+    case CDG_OP_COUNT:
+        break;
+    }
+}
+
+void report_finding(struct pair_run *run, uint32_t root, struct cdg_finding *f)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "report");
+    BUF(detail, DETAIL_BYTES);
+    BUF(summary, 1 << 20);
+    struct report r = {.run = run,
+            .f = f,
+            .summary = &summary,
+            .listed = arena_array_of(scratch, root + 1, bool)};
+
+    json_init(&r.json, &detail);
+    json_object_begin(&r.json);
+    json_key(&r.json, "leaves");
+    json_array_begin(&r.json);
+    add_leaves(&r, root);
+    json_array_end(&r.json);
+    json_object_end(&r.json);
+    if (summary.len == 0)
+        buf_puts(&summary, "what must not change did not");
+    struct str line = cut_at((struct str){summary.data, summary.len}, SUMMARY_BYTES);
+    f->summary = arena_printf(
+            run->life, "%.*s%s", (int)line.len, line.ptr, line.len < summary.len ? "…" : "");
+    f->detail =
+            arena_strdup(run->life, detail.overflowed ? "{\"leaves\":[]}" : buf_text(&detail));
+}

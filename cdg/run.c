@@ -1,0 +1,208 @@
+/* Running a plan: each question once for each pair, then AND, OR and NOT in three values.
+ *
+ * "Could not look" (U) must satisfy neither a condition nor its NOT.  So it must hold that
+ *  (1) the tables below are those of Kleene's strong logic,
+ *  (2) a leaf is compared once for a pair, whoever shares it, and
+ *  (3) every member gets exactly one verdict, and members who asked the same of the same
+ *      pair get the same finding.
+ */
+#include "cdg/cdg_int.h"
+
+static const enum cdg_result and_table[3][3] = {
+        [CDG_C] = {[CDG_C] = CDG_C, [CDG_N] = CDG_N, [CDG_U] = CDG_U}, /* (1) */
+        [CDG_N] = {[CDG_C] = CDG_N, [CDG_N] = CDG_N, [CDG_U] = CDG_N},
+        [CDG_U] = {[CDG_C] = CDG_U, [CDG_N] = CDG_N, [CDG_U] = CDG_U},
+};
+
+static const enum cdg_result or_table[3][3] = {
+        [CDG_C] = {[CDG_C] = CDG_C, [CDG_N] = CDG_C, [CDG_U] = CDG_C},
+        [CDG_N] = {[CDG_C] = CDG_C, [CDG_N] = CDG_N, [CDG_U] = CDG_U},
+        [CDG_U] = {[CDG_C] = CDG_C, [CDG_N] = CDG_U, [CDG_U] = CDG_U},
+};
+
+static const enum cdg_result not_table[3] = {[CDG_C] = CDG_N, [CDG_N] = CDG_C, [CDG_U] = CDG_U};
+
+/* Why the pair cannot be compared at all; NULL: it can. */
+static const char *missing(const struct pair_run *r, const struct cdg_leaf *leaf)
+{
+    if (!r->old)
+        return arena_printf(
+                r->life, "version %lld is not kept any more", (long long)r->old_number);
+    if (leaf->raw) /* the bytes decide */
+        return NULL;
+    const struct cdg_version *both[] = {r->new_, r->old};
+    for (size_t i = 0; i < countof(both); i++)
+        if (!both[i]->digest)
+            return both[i]->no_digest ? both[i]->no_digest : "the page could not be parsed";
+    return NULL;
+}
+
+/* CHANGED > n%: whether the change is too small to be told. */
+static bool is_small(const struct question *q, const struct cdg_kind *kind)
+{
+    double ratio = list_ratio(kind->parts(q, q->old), kind->parts(q, q->new_));
+    double least = q->leaf->percent / 100,
+           slack = 1e-9; /* 0.5 is 0.5 however it was computed */
+
+    return q->leaf->at_least ? ratio < least - slack : ratio <= least + slack;
+}
+
+static void ask(const struct question *q, const struct cdg_kind *kind, struct answer *a)
+{
+    kind->compare(q, a);
+    if (a->result == CDG_C && q->leaf->changed_over && is_small(q, kind))
+        *a = (struct answer){.result = CDG_N};
+}
+
+/* Asks about the region only: each side is the digest of what was selected there, and of
+ * nothing when nothing was. */
+static void ask_region(const struct question *q, const struct page_selector *region,
+        const struct cdg_kind *kind, struct answer *a)
+{
+    struct cdg_version *old = arena_memdup(q->life, q->old, sizeof *old);
+    struct cdg_version *new_ = arena_memdup(q->life, q->new_, sizeof *new_);
+    struct page_digest *from, *to;
+    struct fault f = {.code = OK};
+    bool in_old, in_new;
+
+    if (page_region(q->old->digest, region, q->life, &f, &from, &in_old) != OK ||
+            page_region(q->new_->digest, region, q->life, &f, &to, &in_new) != OK) {
+        answer_unknown(a, arena_strdup(q->life, f.message));
+        return;
+    }
+    if (!in_old && !in_new) {
+        answer_unknown(a, "the region is in neither version");
+        return;
+    }
+    old->digest = from;
+    new_->digest = to;
+    struct pair_cache own = {.words = NULL};
+    struct question inside = {q->leaf, q->prepared, old, new_, &own, q->life};
+    ask(&inside, kind, a);
+}
+
+static struct answer *leaf_answer(struct pair_run *r, uint32_t i)
+{
+    const struct cdg_node *n = r->nodes[i].node;
+    const struct cdg_kind *kind = kind_of(n->leaf.kind);
+
+    if (r->answers[i]) /* (2) */
+        return r->answers[i];
+    struct answer *a = arena_new_of(r->life, struct answer);
+    const char *why = missing(r, &n->leaf);
+    struct question q = {&n->leaf, n->prepared, r->old, r->new_, &r->cache, r->life};
+    a->result = CDG_N;
+    if (why)
+        answer_unknown(a, why);
+    else if (n->region)
+        ask_region(&q, n->region, kind, a);
+    else
+        ask(&q, kind, a);
+    r->answers[i] = a;
+    return a;
+}
+
+static enum cdg_result node_result(struct pair_run *r, uint32_t i, const char **why)
+{
+    const struct plan_node *n = &r->nodes[i];
+    struct answer *a;
+
+    switch (n->node->op) {
+    case CDG_LEAF:
+        a = leaf_answer(r, i);
+        if (a->result == CDG_U && !*why)
+            *why = a->reason;
+        return a->result;
+    case CDG_AND:
+        return and_table[node_result(r, n->left, why)][node_result(r, n->right, why)];
+    case CDG_OR:
+        return or_table[node_result(r, n->left, why)][node_result(r, n->right, why)];
+    case CDG_NOT:
+        return not_table[node_result(r, n->left, why)];
+    case CDG_OP_COUNT:
+        break;
+    }
+    CHECK(!"an operator");
+    return CDG_U;
+}
+
+const struct cdg_finding *run_finding(struct pair_run *r, uint32_t root)
+{
+    const char *why = NULL;
+
+    if (r->findings[root]) /* (3) */
+        return r->findings[root];
+    struct cdg_finding *f = arena_new_of(r->life, struct cdg_finding);
+    f->result = node_result(r, root, &why);
+    f->old_version = r->old_number;
+    f->new_version = r->new_->number;
+    f->summary = f->result == CDG_U && why ? why : "";
+    if (f->result == CDG_C)
+        report_finding(r, root, f);
+    r->findings[root] = f;
+    return f;
+}
+
+static struct pair_run *pairs_new(const struct cdg_plan *p,
+        const struct cdg_version *new_version, cdg_old_fn old, void *arg, struct arena *life)
+{
+    struct pair_run *runs = arena_array_of(life, p->nolds, struct pair_run);
+
+    for (size_t i = 0; i < p->nolds; i++)
+        runs[i] = (struct pair_run){.nodes = p->nodes,
+                .old = old(p->olds[i], arg),
+                .new_ = new_version,
+                .old_number = p->olds[i],
+                .answers = arena_array_of(life, p->nnodes, struct answer *),
+                .findings = arena_array_of(life, p->nnodes, struct cdg_finding *),
+                .life = life};
+    return runs;
+}
+
+size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_version,
+        cdg_old_fn old, void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts)
+{
+    struct cdg_verdict *verdicts = arena_array_of(life, p->nmembers, struct cdg_verdict);
+    struct pair_run *runs = pairs_new(p, new_version, old, arg, life);
+
+    for (size_t i = 0; i < p->nmembers; i++) {
+        const struct plan_member *m = &p->members[i];
+        verdicts[i] =
+                (struct cdg_verdict){m->sentinel_id, run_finding(&runs[m->pair], m->node)};
+    }
+    *ret_verdicts = verdicts;
+    return p->nmembers;
+}
+
+static const struct cdg_version *given(int64_t number, void *arg)
+{
+    (void)number;
+    return arg;
+}
+
+enum err cdg_compare_once(const struct cdg_expr *expr, const struct cdg_version *old,
+        const struct cdg_version *new_version, struct arena *life, struct fault *f,
+        const struct cdg_finding **ret_finding)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "compare");
+    struct cdg *g = cdg_new(scratch);
+    struct cdg_subscription s = {
+            .page_id = 1, .sentinel_id = 1, .expr = expr, .base_version = 1};
+    const struct cdg_verdict *v;
+    struct cdg_version last = *new_version;
+
+    enum err e = cdg_join(g, &s, f);
+    if (e)
+        return e;
+    struct cdg_plan *p = cdg_plan_take(g, 1, 2);
+    union {
+        const struct cdg_version *borrowed;
+        void *arg;
+    } first = {.borrowed = old};
+    CHECK(cdg_plan_run(p, &last, given, first.arg, life, &v) == 1);
+    struct cdg_finding *finding = arena_memdup(life, v[0].finding, sizeof *finding);
+    finding->old_version = old->number;
+    *ret_finding = finding;
+    cdg_plan_give_back(g, p);
+    return OK;
+}

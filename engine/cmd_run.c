@@ -1,0 +1,178 @@
+/* run and demo: an engine in the foreground, its changes on the terminal. */
+#include "engine/commands.h"
+#include "engine/engine.h"
+#include "engine/request.h"
+#include "base/log.h"
+#include "web/site.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { REQUEST_MAX = 256 << 20 };
+
+static void show_change(const struct engine_change *c, void *arg)
+{
+    (void)arg;
+    struct shown_change shown = {
+            .sentinel = c->sentinel,
+            .url = c->url,
+            .summary = c->summary,
+            .detail = c->detail,
+            .id = c->id,
+            .old_version = c->old_version,
+            .new_version = c->new_version,
+            .inserted = c->inserted,
+            .deleted = c->deleted,
+            .updated = c->updated,
+            .moved = c->moved,
+            .at = c->at,
+    };
+    cli_print_change(&shown, /* whole= */ false, stdout);
+}
+
+/* The command as the user can type it again: with the directory or database it runs on. */
+static const char *again(struct cli *c)
+{
+    char exe[4096];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = 0;
+    const char *where = c->db ? arena_printf(c->life, " --db '%s'", c->db)
+                        : strcmp(c->data, cli_default_data(c->life)) == 0
+                                ? ""
+                                : arena_printf(c->life, " --data %s", c->data);
+    return arena_printf(c->life, "%s%%s%s", n > 0 ? exe : "vigil", where);
+}
+
+static void print_hints(struct cli *c, const struct store *s)
+{
+    const char *form = again(c);
+    const char *percent = strstr(form, "%s");
+    int before = (int)(percent - form);
+    const char *after = percent + 2;
+    printf("  see them all     %.*s list%s\n", before, form, after);
+    printf("  look in psql     %.*s psql%s -c 'SELECT name, state, evaluations, changes, "
+           "last_change_at FROM vigil.status'\n",
+            before, form, after);
+    printf("  add a page       echo 'CREATE SENTINEL mine USING https://example.org MONITOR "
+           "links;' | %.*s add%s -\n",
+            before, form, after);
+    printf("  the data is in   %s\n", store_describe(s));
+    puts("  Ctrl-C stops everything; the next start goes on from here.\n");
+    fflush(stdout);
+}
+
+/* Opens, installs what is missing, runs until a signal. */
+static int run_engine(struct cli *c, const char *definitions, const char *greeting)
+{
+    int code = EXIT_DONE;
+    signal(SIGPIPE, SIG_IGN);
+    struct store *s = cli_store(c, STORE_ENGINE, &code);
+    if (!s)
+        return code;
+    struct engine_options o = {
+            .clock = &clock_system,
+            .settings = &c->settings,
+            .store = s,
+            .changed = show_change,
+            .owner = cli_owner(),
+    };
+    struct engine *e = NULL;
+    struct fault f = {0};
+    char *answer = NULL;
+    if (engine_new(c->life, &o, &f, &e) != OK) {
+        code = cli_fail(&f);
+    } else if (*definitions &&
+               (code = engine_ensure(e, definitions, c->life, &answer)) != EXIT_DONE) {
+        fputs(answer, stderr);
+    } else {
+        fputs(greeting, stdout);
+        if (answer)
+            fputs(answer, stdout);
+        putchar('\n');
+        print_hints(c, s);
+        engine_run(e);
+        fputs("\nstopping …\n", stderr);
+    }
+    engine_free(e);
+    store_close(s);
+    return code;
+}
+
+int cmd_run(struct cli *c)
+{
+    BUF(text, REQUEST_MAX);
+    for (int i = 0; i < c->nargs; i++) {
+        struct fault f = {0};
+        char *bytes;
+        size_t len;
+        if (cli_read_file(c->life, c->args[i], &f, &bytes, &len) != OK)
+            return cli_fail(&f);
+        if (memchr(bytes, 0, len)) {
+            fprintf(stderr, "vigil: %s is not a text file\n", c->args[i]);
+            return EXIT_WRONG;
+        }
+        request_add_file(
+                &text, strcmp(c->args[i], "-") == 0 ? "(stdin)" : c->args[i], bytes, len);
+    }
+    if (text.overflowed) {
+        fputs("vigil: these files are too large together\n", stderr);
+        return EXIT_WRONG;
+    }
+    return run_engine(c, buf_text(&text), "Vigil is watching.\n");
+}
+
+/* ---- demo
+ * ---------------------------------------------------------------------------------------- */
+
+static const char demo_definitions[] =
+        "CREATE SENTINEL headlines USING %s/news.html MONITOR any change FETCH EVERY 2 "
+        "seconds;\n"
+        "CREATE SENTINEL new_links USING %s/news.html MONITOR links FETCH EVERY 2 seconds;\n"
+        "CREATE SENTINEL prices USING %s/prices.html MONITOR any change FETCH EVERY 3 "
+        "seconds;\n"
+        "CREATE SENTINEL weather USING %s/weather.html MONITOR any change FETCH EVERY 4 "
+        "seconds;\n"
+        "CREATE SENTINEL directory USING %s/links.html MONITOR links FETCH EVERY 3 seconds;\n"
+        "CREATE SENTINEL calm USING %s/calm.html MONITOR any change FETCH EVERY 2 seconds;\n";
+
+static char *demo_text(struct arena *life, const char *url)
+{
+    BUF(text, 1 << 16);
+    for (const char *p = demo_definitions; *p; p++) {
+        if (p[0] == '%' && p[1] == 's') {
+            buf_puts(&text, url);
+            p++;
+        } else {
+            buf_putc(&text, *p);
+        }
+    }
+    return arena_strdup(life, buf_text(&text));
+}
+
+int cmd_demo(struct cli *c)
+{
+    struct fault f = {0};
+    struct web_site *site;
+    if (!c->db && strcmp(c->data, cli_default_data(c->life)) == 0)
+        c->data = arena_printf(c->life, "%s-demo", c->data); /* never mixed with real ones */
+    /* The demo's site is on this machine and changes every few seconds. */
+    CHECK(settings_set(&c->settings, "fetch.min_interval", "1s", "demo", &f) == OK);
+    if (settings_allow(&c->settings, "127.0.0.1", &f) != OK)
+        return cli_fail(&f);
+    unsigned port = (unsigned)settings_number(&c->settings, SETTING_DEMO_PORT);
+    if (web_site_start(c->life, &clock_system, port, &f, &site) != OK) {
+        if (!*f.hint)
+            fault_hint(&f, "Choose another port with --set demo.port=8899.");
+        return cli_fail(&f);
+    }
+    const char *url = web_site_url(site);
+    char *greeting = arena_printf(c->life,
+            "Vigil demo: a small web site at %s/ changes by itself, and these sentinels watch "
+            "it.\nOne of them, calm, watches a page whose changes nobody would see: it "
+            "should stay silent.\n\n",
+            url);
+    int code = run_engine(c, demo_text(c->life, url), greeting);
+    web_site_stop(site);
+    return code;
+}

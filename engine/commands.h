@@ -1,0 +1,30 @@
+/* commands -- one function for each word after `vigil`; the table is in main.c. */
+#pragma once
+#include "engine/cli.h"
+
+void cli_help_command(const struct command *command, FILE *to);
+
+/* cmd_run.c */
+int cmd_run(struct cli *c);
+int cmd_demo(struct cli *c);
+
+/* cmd_ask.c: what changes something */
+int cmd_add(struct cli *c);
+int cmd_check(struct cli *c);
+int cmd_fmt(struct cli *c);
+int cmd_enable(struct cli *c);
+int cmd_disable(struct cli *c);
+int cmd_stop(struct cli *c);
+int cmd_drop(struct cli *c);
+
+/* cmd_look.c: what only looks */
+int cmd_list(struct cli *c);
+int cmd_show(struct cli *c);
+int cmd_changes(struct cli *c);
+int cmd_diff(struct cli *c);
+int cmd_psql(struct cli *c);
+
+/* cmd_status.c */
+int cmd_status(struct cli *c);
+int cmd_settings(struct cli *c);
+int cmd_types(struct cli *c);

@@ -1,0 +1,225 @@
+#include "engine/directory.h"
+#include "base/str.h"
+
+static uint64_t name_hash(const char *name)
+{
+    char folded[256];
+    size_t n = 0;
+    for (; name[n] && n < sizeof folded; n++)
+        folded[n] = name[n] >= 'A' && name[n] <= 'Z' ? (char)(name[n] + 32) : name[n];
+    return map_hash(folded, n);
+}
+
+void directory_init(struct directory *d, struct arena *life)
+{
+    *d = (struct directory){.arena = life};
+    map_init(&d->by_name);
+    map_init(&d->by_id);
+}
+
+void directory_done(struct directory *d)
+{
+    map_each (n, &d->by_id)
+        directory_remove(d, container_of(n, struct sentinel, by_id));
+    map_done(&d->by_name);
+    map_done(&d->by_id);
+}
+
+struct sentinel *directory_find(const struct directory *d, const char *name)
+{
+    struct map_node *n = map_first(&d->by_name, name_hash(name));
+    for (; n; n = map_next(n)) {
+        struct sentinel *s = container_of(n, struct sentinel, by_name);
+        if (grammar_name_equal(s->name, name))
+            return s;
+    }
+    return NULL;
+}
+
+struct sentinel *directory_get(const struct directory *d, int64_t id)
+{
+    struct map_node *n = map_first(&d->by_id, map_hash_id((uint64_t)id));
+    for (; n; n = map_next(n)) {
+        struct sentinel *s = container_of(n, struct sentinel, by_id);
+        if (s->id == id)
+            return s;
+    }
+    return NULL;
+}
+
+struct sentinel *sentinel_new(struct directory *d, const char *name)
+{
+    struct arena *arena = arena_new(d->arena, "sentinel");
+    struct sentinel *s = arena_new_of(arena, struct sentinel);
+    s->arena = arena;
+    s->name = arena_strdup(arena, name);
+    s->owner = s->definition = s->url = s->monitor = s->fetch = s->compare =
+            arena_strdup(arena, "");
+    s->enabled = true;
+    s->installed_at = s->starts_at = s->ends_at = s->started_at = s->ended_at = s->entered_at =
+            MSEC_NEVER;
+    return s;
+}
+
+void sentinel_free(struct sentinel *s)
+{
+    if (s)
+        arena_free(s->arena);
+}
+
+void directory_insert(struct directory *d, struct sentinel *s)
+{
+    map_insert(&d->by_name, &s->by_name, name_hash(s->name));
+    map_insert(&d->by_id, &s->by_id, map_hash_id((uint64_t)s->id));
+    d->count++;
+}
+
+void directory_remove(struct directory *d, struct sentinel *s)
+{
+    map_remove(&d->by_name, &s->by_name);
+    map_remove(&d->by_id, &s->by_id);
+    d->count--;
+    arena_free(s->arena);
+}
+
+static struct point point_of(struct arena *a, const struct grammar_time *t)
+{
+    struct point p = {.kind = t->kind, .offset = t->offset};
+    if (t->of)
+        p.of = arena_strdup(a, t->of);
+    /* A negative offset was turned into the instant it means when it was checked. */
+    if ((t->kind == GRAMMAR_TIME_START || t->kind == GRAMMAR_TIME_END) && t->offset < 0) {
+        p.kind = GRAMMAR_TIME_AT;
+    }
+    return p;
+}
+
+static char *printed(struct arena *a, const struct buf *b)
+{
+    return arena_strndup(a, buf_text(b), b->len);
+}
+
+enum { DEFINITION_MAX = 1 << 20 };
+
+void sentinel_define(struct sentinel *s, const struct grammar_definition *d)
+{
+    BUF(text, DEFINITION_MAX);
+    grammar_print_effective(&text, s->name, d);
+    s->definition = printed(s->arena, &text);
+    buf_clear(&text);
+    grammar_print_change(&text, d->monitor);
+    s->monitor = printed(s->arena, &text);
+    buf_clear(&text);
+    grammar_print_fetch(&text, d->fetch_every);
+    s->fetch = printed(s->arena, &text);
+    buf_clear(&text);
+    grammar_print_compare(&text, d->compare);
+    s->compare = printed(s->arena, &text);
+    s->fetch_every = d->fetch_every;
+    s->from = point_of(s->arena, &d->from);
+    s->to = point_of(s->arena, &d->to);
+    if (s->from.kind == GRAMMAR_TIME_AT)
+        s->starts_at = d->from.at;
+    if (s->to.kind == GRAMMAR_TIME_AT)
+        s->ends_at = d->to.at;
+    else if (s->to.kind == GRAMMAR_TIME_FOR && s->starts_at != MSEC_NEVER)
+        s->ends_at = s->starts_at + d->to.offset;
+}
+
+const char *sentinel_state(const struct sentinel *s)
+{
+    switch (s->phase) {
+    case PHASE_WAITING:
+        return s->enabled ? "waiting" : "waiting-disabled";
+    case PHASE_RUNNING:
+        return s->enabled ? "active" : "disabled";
+    case PHASE_ENDED:
+        return "ended";
+    }
+    CHECK(false);
+}
+
+bool sentinel_is_active(const struct sentinel *s)
+{
+    return s->phase == PHASE_RUNNING && s->enabled;
+}
+
+const struct grammar_definition *sentinel_parse(const struct sentinel *s, struct arena *life)
+{
+    struct grammar_script *script;
+    enum err e = grammar_parse(life, s->name, s->definition, strlen(s->definition), &script);
+    if (e != OK || script->n_statements != 1 || script->statements->verb != GRAMMAR_CREATE)
+        return NULL;
+    return script->statements->definition;
+}
+
+bool sentinel_depends_on(const struct sentinel *s, const char *other)
+{
+    return (s->from.of && grammar_name_equal(s->from.of, other)) ||
+           (s->to.of && grammar_name_equal(s->to.of, other));
+}
+
+/* ---- loading ------------------------------------------------------------------------- */
+
+static void set_state(struct sentinel *s, const char *state)
+{
+    s->enabled = strcmp(state, "disabled") != 0 && strcmp(state, "waiting-disabled") != 0;
+    s->phase = strcmp(state, "ended") == 0         ? PHASE_ENDED
+               : strncmp(state, "waiting", 7) == 0 ? PHASE_WAITING
+                                                   : PHASE_RUNNING;
+}
+
+struct loading {
+    struct directory *directory;
+    struct fault *fault;
+    enum err err;
+};
+
+static void load_one(const struct store_sentinel *row, void *arg)
+{
+    struct loading *l = arg;
+    if (l->err != OK)
+        return;
+    struct sentinel *s = sentinel_new(l->directory, row->name);
+    s->id = row->id;
+    s->owner = arena_strdup(s->arena, row->owner ? row->owner : "");
+    s->definition = arena_strdup(s->arena, row->definition);
+
+    SCRATCH struct arena *scratch = arena_new(NULL, "load");
+    const struct grammar_definition *d = sentinel_parse(s, scratch);
+    if (!d) {
+        l->err = fault_set(l->fault, ERR_STORE,
+                "the stored definition of sentinel \"%s\" does not parse", row->name);
+        fault_hint(
+                l->fault, "It was stored by another version of Vigil; drop and add it again.");
+        sentinel_free(s);
+        return;
+    }
+    const char *definition = s->definition;
+    sentinel_define(s, d);
+    s->definition = (char *)definition;
+    s->url = arena_strdup(s->arena, row->url);
+    /* The instants are the store's: a definition read again would count from today. */
+    s->from.kind = s->from.of ? s->from.kind : GRAMMAR_TIME_AT;
+    if (!s->to.of && s->to.kind != GRAMMAR_TIME_NEVER && s->to.kind != GRAMMAR_TIME_FOR)
+        s->to.kind = GRAMMAR_TIME_AT;
+    set_state(s, row->state);
+    s->installed_at = row->installed_at;
+    s->starts_at = row->starts_at;
+    s->ends_at = row->ends_at;
+    s->started_at = row->started_at;
+    s->ended_at = row->ended_at;
+    s->entered_at = row->entered_at;
+    s->page_id = row->page_id;
+    s->base_version = row->base_version;
+    s->last_version = row->last_version;
+    directory_insert(l->directory, s);
+}
+
+enum err directory_load(struct directory *d, struct store *store, struct fault *f)
+{
+    struct loading l = {.directory = d, .fault = f};
+    SCRATCH struct arena *rows = arena_new(NULL, "rows");
+    enum err e = store_load_sentinels(store, rows, f, load_one, &l);
+    return e != OK ? e : l.err;
+}

@@ -1,0 +1,77 @@
+/* directory -- the sentinels that exist, by name and by id.
+ *
+ * Built from the store's rows, by an engine and by a command alike, so that both judge a
+ * request by the same facts.  What an engine knows beyond that (events, rules, streams)
+ * hangs on `struct life` and is no business of this file.
+ */
+#pragma once
+#include "base/arena.h"
+#include "base/fault.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/time.h"
+#include "grammar/grammar.h"
+#include "store/store.h"
+
+enum phase { PHASE_WAITING, PHASE_RUNNING, PHASE_ENDED };
+
+/* One end of a lifespan, as the definition says it. */
+struct point {
+    enum grammar_time_kind kind; /* AT, START, END, FOR, NEVER */
+    char *of;                    /* START, END: whose */
+    msec offset;                 /* START, END, FOR */
+};
+
+struct life;
+
+struct sentinel {
+    struct map_node by_name, by_id;
+    struct arena *arena; /* everything of this sentinel */
+    int64_t id;
+    char *name, *owner, *definition, *url;
+    char *monitor, *fetch, *compare; /* canonical texts */
+    enum phase phase;
+    bool enabled;
+    struct point from, to;
+    msec fetch_every; /* 0: on change */
+    msec installed_at;
+    msec starts_at, ends_at;   /* nominal; MSEC_NEVER: not known yet, or never */
+    msec started_at, ended_at; /* MSEC_NEVER: has not */
+    msec entered_at;           /* when it last took its place in the graph */
+    int64_t page_id, base_version, last_version;
+    struct life *life; /* the engine's part; NULL in a command */
+};
+
+struct directory {
+    struct arena *arena;
+    struct map by_name, by_id;
+    size_t count;
+};
+
+void directory_init(struct directory *d, struct arena *life);
+void directory_done(struct directory *d);
+
+/* Reads every sentinel from the store. */
+MUST_USE enum err directory_load(struct directory *d, struct store *s, struct fault *f);
+
+struct sentinel *directory_find(const struct directory *d, const char *name);
+struct sentinel *directory_get(const struct directory *d, int64_t id);
+
+/* A new sentinel with its own arena, not yet listed. */
+struct sentinel *sentinel_new(struct directory *d, const char *name);
+void sentinel_free(struct sentinel *s);                         /* NULL is fine */
+void directory_insert(struct directory *d, struct sentinel *s); /* name and id are set */
+void directory_remove(struct directory *d, struct sentinel *s); /* frees it, too */
+
+/* Takes texts and times over from an effective definition. */
+void sentinel_define(struct sentinel *s, const struct grammar_definition *effective);
+
+/* "waiting", "waiting-disabled", "active", "disabled", "ended" */
+const char *sentinel_state(const struct sentinel *s);
+bool sentinel_is_active(const struct sentinel *s);
+
+/* Parses a stored definition again; it was checked when it was stored. */
+const struct grammar_definition *sentinel_parse(const struct sentinel *s, struct arena *life);
+
+/* Does `s` name `other` in its FROM or TO? */
+bool sentinel_depends_on(const struct sentinel *s, const char *other);

@@ -1,0 +1,307 @@
+/* The engine: builds the house, opens the doors, and shuts them in the right order.
+ *
+ * Start: read sentinels and pages, let the detector begin just before the earliest thing that
+ * is due, put everybody back in place, then let it catch up with the present.
+ * Stop: no new fetches, let what is under way be committed, then everything down.
+ */
+#include "engine/engine_int.h"
+#include "base/log.h"
+#include "page/page.h"
+#include <signal.h>
+#include <stdlib.h>
+
+msec engine_wall(const struct engine *e)
+{
+    return clock_wall(e->clock);
+}
+
+static msec engine_mono(const struct engine *e)
+{
+    return clock_mono(e->clock) + e->mono_shift;
+}
+
+msec engine_wall_of(const struct engine *e, msec detector)
+{
+    return detector - led_now(e->led) + led_wall(e->led);
+}
+
+bool engine_has_room(const struct engine *e)
+{
+    return e->available && !e->stopping &&
+           store_writer_pending(e->writer) <
+                   (size_t)settings_number(e->settings, SETTING_STORE_MAX_PENDING);
+}
+
+/* ---- time ----------------------------------------------------------------------------------
+ */
+
+/* Later than this, the ticks in between are reported as one: the loop was blocked, or the
+ * machine slept. */
+enum { STALL_MS = 1000 };
+
+void engine_catch_up(struct engine *e)
+{
+    msec due = led_next(e->led), now = engine_mono(e);
+    msec late = due == MSEC_NEVER ? 0 : now - due;
+    if (late > e->worst_lateness)
+        e->worst_lateness = late;
+    if (late > STALL_MS) {
+        e->late_wakes++;
+        led_wake(e->led, now, engine_wall(e));
+    } else {
+        led_advance(e->led, now, engine_wall(e));
+    }
+}
+
+void engine_settle(struct engine *e)
+{
+    msec next = led_next(e->led);
+    if (next == MSEC_NEVER || e->stopping) {
+        loop_timer_stop(e->loop, &e->led_timer);
+        return;
+    }
+    msec wait = next - engine_mono(e);
+    /* The wall clock may be set while we sleep; a look now and then notices. */
+    if (wait > 10 * MSEC_PER_SECOND)
+        wait = 10 * MSEC_PER_SECOND;
+    loop_timer_set(e->loop, &e->led_timer, wait);
+}
+
+static void led_due(struct loop_timer *t)
+{
+    struct engine *e = container_of(t, struct engine, led_timer);
+    engine_catch_up(e);
+    engine_settle(e);
+}
+
+/* ---- the store's hooks
+ * ----------------------------------------------------------------------- */
+
+static void requested(const struct store_request *r, void *arg)
+{
+    struct engine *e = arg;
+    if (!e->stopping)
+        requests_take(e, r);
+}
+
+static void availability(bool available, const char *why, void *arg)
+{
+    struct engine *e = arg;
+    if (available == e->available)
+        return;
+    e->available = available;
+    free(e->away_because);
+    e->away_because = NULL;
+    if (available) {
+        char span[TIME_TEXT_SIZE];
+        log_info("the database is back after %s; fetching goes on",
+                time_span(engine_wall(e) - e->away_since, span));
+        webpage_resume_postponed(e);
+        engine_settle(e);
+    } else {
+        e->away_since = engine_wall(e);
+        e->away_because = strdup(why ? why : "no reason given");
+        log_warn("the database is away, fetching pauses: %s", e->away_because);
+    }
+}
+
+static void compared(struct loop_waker *w)
+{
+    visit_compared(container_of(w, struct engine, compared_waker));
+}
+
+static void wake_loop(void *waker)
+{
+    loop_waker_wake(waker);
+}
+
+/* ---- start
+ * ------------------------------------------------------------------------------------ */
+
+static void load_page(const struct store_page *row, void *arg)
+{
+    webpage_load(arg, row);
+}
+
+static enum err start_fetching(struct engine *e, struct fault *f)
+{
+    const struct settings *s = e->settings;
+    struct fetch_options o = {
+            .user_agent = settings_text(s, SETTING_FETCH_USER_AGENT),
+            .allow = s->values[SETTING_FETCH_ALLOW].list,
+            .nallow = s->values[SETTING_FETCH_ALLOW].nlist,
+            .max_body_bytes = (size_t)settings_number(s, SETTING_FETCH_MAX_BODY),
+            .connect_timeout = settings_number(s, SETTING_FETCH_CONNECT_TIMEOUT),
+            .first_byte_timeout = settings_number(s, SETTING_FETCH_FIRST_BYTE_TIMEOUT),
+            .total_timeout = settings_number(s, SETTING_FETCH_TOTAL_TIMEOUT),
+            .max_redirects = (unsigned)settings_number(s, SETTING_FETCH_MAX_REDIRECTS),
+            .max_connections = (unsigned)settings_number(s, SETTING_FETCH_CONNECTIONS),
+            .max_host_connections =
+                    (unsigned)settings_number(s, SETTING_FETCH_HOST_CONNECTIONS),
+            .host_gap = settings_number(s, SETTING_FETCH_HOST_GAP),
+            .clock = e->clock,
+    };
+    return fetch_new(e->arena, e->loop, &o, f, &e->fetch);
+}
+
+/* Everything due while nobody was there lies ahead of a detector that begins before it. */
+static void bring_back(struct engine *e)
+{
+    msec now = engine_wall(e), begin = now;
+    map_each (n, &e->directory.by_id) {
+        msec due = life_due(e, container_of(n, struct sentinel, by_id));
+        if (due <= begin)
+            begin = due - 1;
+    }
+    e->mono_shift = now - clock_mono(e->clock);
+    e->led = led_new(begin, begin);
+    map_each (n, &e->directory.by_id)
+        life_prepare(e, container_of(n, struct sentinel, by_id));
+    map_each (n, &e->directory.by_id)
+        life_resume(e, container_of(n, struct sentinel, by_id));
+    map_each(n, &e->pages_by_id) webpage_resume(container_of(n, struct webpage, by_id));
+    led_wake(e->led, engine_mono(e), engine_wall(e));
+    map_each(n, &e->directory.by_id) life_give_up(e, container_of(n, struct sentinel, by_id));
+    engine_settle(e);
+}
+
+enum err engine_new(struct arena *life, const struct engine_options *o, struct fault *f,
+        struct engine **ret_engine)
+{
+    struct arena *arena = arena_new(life, "engine");
+    struct engine *e = arena_new_of(arena, struct engine);
+    e->arena = arena;
+    e->options = *o;
+    e->clock = o->clock;
+    e->settings = o->settings;
+    e->store = o->store;
+    e->loop = loop_new();
+    e->started_at = engine_wall(e);
+    e->available = true;
+    map_init(&e->pages_by_url);
+    map_init(&e->pages_by_id);
+    map_init(&e->hosts);
+    list_init(&e->cached);
+    list_init(&e->postponed);
+    list_init(&e->requests);
+    loop_timer_init(&e->led_timer, led_due);
+    loop_waker_init(&e->compared_waker, compared);
+    loop_waker_start(e->loop, &e->compared_waker);
+    inbox_init(&e->compared, wake_loop, &e->compared_waker);
+    directory_init(&e->directory, arena);
+    page_start();
+    e->pool = pool_new((unsigned)settings_number(e->settings, SETTING_CDG_THREADS), "compare");
+    e->cdg = cdg_new(arena);
+    e->locks = cdg_locks_new(e->pool, 256);
+    *ret_engine = e;
+
+    struct store_writer_hooks hooks = {
+            .requested = requested, .availability = availability, .arg = e};
+    SCRATCH struct arena *rows = arena_new(NULL, "rows");
+    enum err err;
+    if ((err = directory_load(&e->directory, e->store, f)) != OK ||
+            (err = store_load_pages(e->store, rows, f, load_page, e)) != OK ||
+            (err = start_fetching(e, f)) != OK ||
+            (err = store_writer_start(e->store, e->loop, &hooks, f, &e->writer)) != OK)
+        return err;
+    bring_back(e);
+    return control_start(e, f);
+}
+
+int engine_ensure(struct engine *e, const char *text, struct arena *life, char **ret_answer)
+{
+    return requests_run_now(e, "ensure", text, life, ret_answer);
+}
+
+/* ---- run and stop
+ * ------------------------------------------------------------------------------- */
+
+static void interrupted(struct loop_signal *s, int signum)
+{
+    (void)signum;
+    engine_stop(container_of(s, struct engine, on_int));
+}
+
+static void terminated(struct loop_signal *s, int signum)
+{
+    (void)signum;
+    engine_stop(container_of(s, struct engine, on_term));
+}
+
+void engine_run(struct engine *e)
+{
+    signal(SIGPIPE, SIG_IGN);
+    loop_signal_init(&e->on_int, interrupted);
+    loop_signal_init(&e->on_term, terminated);
+    loop_signal_start(e->loop, &e->on_int, SIGINT);
+    loop_signal_start(e->loop, &e->on_term, SIGTERM);
+    loop_run(e->loop);
+    loop_signal_stop(e->loop, &e->on_int);
+    loop_signal_stop(e->loop, &e->on_term);
+}
+
+void engine_stop(struct engine *e)
+{
+    e->stopping = true;
+    loop_stop(e->loop);
+}
+
+enum { STOP_WAIT_MS = 5000 };
+
+static void nothing(struct loop_timer *t)
+{
+    (void)t;
+}
+
+/* Lets visits that are parsed or compared reach the store. */
+static void drain(struct engine *e)
+{
+    msec until = clock_mono(e->clock) + STOP_WAIT_MS;
+    map_each (n, &e->pages_by_id) {
+        struct webpage *p = container_of(n, struct webpage, by_id);
+        if (p->transfer)
+            fetch_cancel(p->transfer);
+        p->transfer = NULL;
+    }
+    struct loop_timer look_again;
+    loop_timer_init(&look_again, nothing);
+    while ((e->visits || store_writer_pending(e->writer)) && e->available &&
+            clock_mono(e->clock) < until) {
+        loop_timer_set(e->loop, &look_again, 50);
+        loop_run_once(e->loop);
+    }
+    loop_timer_stop(e->loop, &look_again);
+}
+
+void engine_free(struct engine *e)
+{
+    if (!e)
+        return;
+    e->stopping = true;
+    if (e->writer && e->led)
+        drain(e);
+    control_stop(e);
+    if (e->writer) {
+        size_t lost = store_writer_stop(e->writer, STOP_WAIT_MS);
+        if (lost)
+            log_warn("%zu commits were given up; what they held will be found again", lost);
+    }
+    pool_free(e->pool); /* what it still computes lands in the inbox and is let go */
+    visit_abandon(e);
+    map_each (n, &e->directory.by_id)
+        life_leave(container_of(n, struct sentinel, by_id));
+    map_each (n, &e->pages_by_id)
+        webpage_free(container_of(n, struct webpage, by_id));
+    directory_done(&e->directory);
+    map_done(&e->pages_by_id);
+    map_done(&e->pages_by_url);
+    map_done(&e->hosts);
+    led_free(e->led);
+    cdg_locks_free(e->locks);
+    loop_timer_stop(e->loop, &e->led_timer);
+    loop_waker_stop(e->loop, &e->compared_waker);
+    free(e->away_because);
+    struct loop *loop = e->loop;
+    arena_free(e->arena); /* fetch goes with it, and wants the loop */
+    loop_free(loop);
+}

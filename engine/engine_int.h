@@ -1,0 +1,230 @@
+/* What the files of engine/ share.  Read engine.c for how it fits together, then life.c
+ * (a sentinel's lifespan), stream.c (when to fetch), webpage.c (fetching), visit.c (a new
+ * version's way through digest, graph and store). */
+#pragma once
+#include "base/inbox.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "base/map.h"
+#include "base/pool.h"
+#include "cdg/cdg.h"
+#include "engine/directory.h"
+#include "engine/engine.h"
+#include "engine/request.h"
+#include "fetch/fetch.h"
+#include "fetch/backoff.h"
+#include "fetch/learn.h"
+#include "fetch/verdict.h"
+#include "led/led.h"
+#include "store/store.h"
+
+struct engine {
+    struct arena *arena;
+    const struct clock *clock;
+    const struct settings *settings;
+    struct engine_options options;
+    struct loop *loop;
+    struct store *store;
+    struct store_writer *writer;
+    struct fetch *fetch;
+    struct pool *pool;
+    struct cdg *cdg;
+    struct cdg_locks *locks;
+    struct directory directory;
+
+    struct led *led;
+    msec mono_shift; /* detector's monotonic line = clock_mono + mono_shift */
+    struct loop_timer led_timer;
+
+    struct map pages_by_url, pages_by_id, hosts;
+    struct list cached; /* pages whose newest digest is in memory, oldest use first */
+    size_t cached_bytes;
+    int64_t next_stream_id;
+
+    struct inbox compared; /* visits that come back from the pool */
+    struct loop_waker compared_waker;
+    size_t visits; /* under way */
+
+    struct list postponed;    /* pages to fetch when the database is back or has room */
+    struct list requests;     /* being carried out */
+    bool available, stopping; /* the database answers; we are on the way out */
+    char *away_because;
+    msec away_since;
+
+    struct loop_signal on_int, on_term;
+    struct control *control;
+    msec started_at;
+    uint64_t changes, versions, shared_fetches, late_wakes;
+    msec worst_lateness;
+};
+
+/* ---- engine.c -------------------------------------------------------------------------- */
+
+/* To be called at the beginning of whatever touches the detector: lets it catch up with the
+ * present, so that what is raised now is raised now. */
+void engine_catch_up(struct engine *e);
+/* To be called at the end of whatever touched the detector: sets the timer anew. */
+void engine_settle(struct engine *e);
+msec engine_wall(const struct engine *e);
+/* What the detector calls an instant is on its own line; this is the wall clock's name for
+ * it.  They differ only after the wall clock jumped. */
+msec engine_wall_of(const struct engine *e, msec detector);
+bool engine_has_room(const struct engine *e);
+
+/* ---- life.c: a sentinel's lifespan ------------------------------------------------------- */
+
+struct life {
+    struct engine *engine;
+    struct sentinel *sentinel;
+    struct led_event *start, *end;          /* Start(s), End(s); made when somebody listens */
+    struct led_rule *start_rule, *end_rule; /* pending */
+    struct webpage *page;
+    struct stream *stream; /* while in the graph */
+    struct list in_stream;
+};
+
+/* Puts a sentinel that was just created to work; starts it if it is time.  One that replaces
+ * another takes over the events others wait for; else NULL. */
+void life_begin(struct engine *e, struct sentinel *s, struct led_event *start,
+        struct led_event *end);
+void life_give_events(
+        struct sentinel *s, struct led_event **ret_start, struct led_event **ret_end);
+/* At start-up: `life_prepare` for every sentinel, then `life_resume` for every one. */
+void life_prepare(struct engine *e, struct sentinel *s);
+void life_resume(struct engine *e, struct sentinel *s);
+/* Ends it when what it waits for was stopped or dropped while no engine ran; its own
+ * dependants follow. */
+void life_give_up(struct engine *e, struct sentinel *s);
+/* The earliest thing that should have happened to it; MSEC_NEVER: nothing is due. */
+msec life_due(const struct engine *e, const struct sentinel *s);
+
+void life_set_enabled(struct sentinel *s, bool enabled);
+void life_stop(struct sentinel *s, const char *reason); /* ends now; the plan wrote it */
+void life_leave(struct sentinel *s); /* everything undone; before it is freed */
+
+/* ---- stream.c: what one fetch rule sees ----------------------------------------------------
+ */
+
+struct stream {
+    struct list of_page;
+    struct webpage *page;
+    int64_t id;
+    msec period;   /* 0: on change, at the learned interval */
+    msec interval; /* of the ticks now */
+    msec opened;   /* when its first member joined, on the detector's line */
+    msec last_tick;
+    struct led_event *opener, *closer, *ticks;
+    struct led_rule *rule;
+    struct list members; /* struct life */
+    int64_t position;    /* how many versions it has seen */
+    int64_t version;     /* the newest it has seen */
+    bool waiting;        /* for the fetch under way */
+};
+
+/* Takes a place in the stream of this page, period and phase; `entered` as the sentinel
+ * says.  Resuming after a restart keeps the phase, else the stream opens now. */
+void stream_join(struct life *l, bool resume);
+void stream_leave(struct life *l);
+msec stream_next_tick(const struct stream *s);
+void stream_set_interval(struct stream *s, msec interval);
+
+/* ---- webpage.c: one page, its fetches and what is known of it -------------------------------
+ */
+
+/* Pages of one host share what is known of its honesty. */
+struct webhost {
+    struct map_node by_name;
+    size_t pages;
+    struct fetch_trust trust;
+    char name[];
+};
+
+struct webpage {
+    struct map_node by_url, by_id;
+    struct list in_cached, in_postponed;
+    struct engine *engine;
+    int64_t id;
+    char *url;
+    struct list streams;
+    size_t lives; /* sentinels that name this page, in the graph or not */
+
+    int64_t latest;     /* newest version, 0: none */
+    struct sha256 body; /* of it */
+    char *etag, *last_modified, *error;
+    msec last_fetch, verified, next_fetch;
+    msec not_before; /* after a failure: no fetch before this; MSEC_NEVER: no such wait */
+    int64_t fetches, failures;
+    struct fetch_learned learned;
+    bool has_learned;
+
+    struct fetch_transfer *transfer; /* under way */
+    bool busy;      /* from the start of a fetch until all it led to is committed */
+    bool postponed; /* wanted, but the database is away or its queue is full */
+    struct led_event *retry_trigger, *retry_event;
+    struct led_rule *retry_rule; /* a failed fetch will be tried again */
+
+    struct fetch_gone gone; /* 404 or 410, again and again */
+    struct webhost *host;
+
+    char *digest; /* of the newest version; NULL: not in memory */
+    size_t digest_bytes;
+};
+
+struct webpage *webpage_get(struct engine *e, int64_t id, const char *url);
+struct webpage *webpage_load(struct engine *e, const struct store_page *row);
+/* After a restart: a wait that was asked for, or that we owe, goes on. */
+void webpage_resume(struct webpage *p);
+void webpage_free_if_unused(struct webpage *p);
+void webpage_free(struct webpage *p);
+
+/* The stream wants to see the page as it is now. */
+void webpage_want(struct webpage *p, struct stream *s);
+/* The database is back, or has room again. */
+void webpage_resume_postponed(struct engine *e);
+/* What came back is whole and equals the newest version (now): the validators that came with
+ * it are believed from here on, and an error is over. */
+void webpage_readable(struct webpage *p, const char *etag, const char *last_modified);
+/* It was fetched, but cannot be read: an error, never a version. */
+void webpage_unreadable(struct webpage *p, const char *reason);
+/* A visit is over: what it found is committed. */
+void webpage_settled(struct webpage *p);
+/* Remembers or forgets the newest version's digest; takes the malloc'ed block over. */
+void webpage_cache(struct webpage *p, char *digest, size_t bytes);
+
+/* What the store is to know of the newest fetch; texts are borrowed from the page. */
+void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fetch_state *ret);
+
+/* ---- visit.c: a version's way through digest, graph and store ---------------------------- */
+
+struct visit_source { /* what a fetch brought; NULL for a look at what is stored */
+    const char *body;
+    size_t body_bytes;
+    const char *content_type, *final_url;
+    const char *etag, *last_modified;
+    struct sha256 sha;
+    msec fetched_at;
+};
+
+/* Compares the page's newest version, or the new one just fetched, for every stream that
+ * waits.  The page stays busy until the commit; then webpage_settled is called. */
+void visit_start(struct webpage *p, const struct visit_source *fetched);
+void visit_compared(struct engine *e); /* on the loop: some come back from the pool */
+void visit_abandon(struct engine *e);  /* at the very end: those that came back too late */
+
+/* ---- requests.c: what SQL or a command asks of a running engine ---------------------------
+ */
+
+void requests_take(struct engine *e, const struct store_request *r);
+int requests_run_now(struct engine *e, const char *verb, const char *text, struct arena *life,
+        char **answer);
+
+/* ---- control.c: answers `status` even when the database is away ----------------------------
+ */
+
+struct control;
+MUST_USE enum err control_start(struct engine *e, struct fault *f);
+void control_stop(struct engine *e);
+/* Asks the engine behind this socket; ERR_NET when nobody listens. */
+MUST_USE enum err control_ask(const char *path, const char *question, struct arena *life,
+        struct fault *f, char **ret_answer);
+void engine_status_json(struct engine *e, struct buf *out);

@@ -1,0 +1,419 @@
+/* A sentinel's lifespan as events and rules.
+ *
+ * Start(s) and End(s) are primitive events.  A definition's FROM and TO become rules that
+ * raise them: on an absolute instant, on another sentinel's Start or End, or on that PLUS an
+ * offset.  What starts or ends says so to the store in the same breath; if we die before it
+ * is committed, the start or end is still due after the restart and happens then, with the
+ * time it was due.
+ *
+ *  (1) Start(s) and End(s) are raised at most once each.
+ *  (2) A disabled sentinel starts and ends on time, so that chains do not hang on a pause.
+ *  (3) On ending it leaves the graph first, then End(s) is raised.
+ */
+#include "engine/engine_int.h"
+#include "base/log.h"
+#include "engine/question.h"
+#include <stdlib.h>
+
+/* ---- telling the store ------------------------------------------------------------------ */
+
+struct transition {
+    struct store_plan_job plan;
+    struct store_step step;
+    struct arena *arena;
+};
+
+static void transition_done(struct store_job *job)
+{
+    struct transition *t = container_of(job, struct transition, plan.job);
+    if (job->err != OK)
+        log_error("sentinel \"%s\": %s was not recorded: %s", t->step.name, t->step.event_kind,
+                job->fault.message);
+    arena_free(t->arena);
+}
+
+static void record(struct sentinel *s, const char *event_kind, const char *detail, msec nominal)
+{
+    struct engine *e = s->life->engine;
+    struct arena *a = arena_new(NULL, "transition");
+    struct transition *t = arena_new_of(a, struct transition);
+    t->arena = a;
+    t->step = (struct store_step){
+            .kind = STORE_STEP_STATE,
+            .sentinel_id = s->id,
+            .name = arena_strdup(a, s->name),
+            .state = sentinel_state(s),
+            .starts_at = s->starts_at,
+            .ends_at = s->ends_at,
+            .started_at = s->started_at,
+            .ended_at = s->ended_at,
+            .entered_at = s->entered_at,
+            .base_version = s->base_version,
+            .end_reason = s->phase == PHASE_ENDED && detail ? arena_strdup(a, detail) : NULL,
+            .event_kind = event_kind,
+            .event_detail = detail ? arena_strdup(a, detail) : NULL,
+            .event_at = nominal,
+            .event_actual_at = engine_wall(e),
+    };
+    t->plan.job.kind = STORE_JOB_PLAN;
+    t->plan.job.done = transition_done;
+    t->plan.steps = &t->step;
+    t->plan.nsteps = 1;
+    store_writer_submit(e->writer, &t->plan.job);
+}
+
+/* ---- in and out of the graph ------------------------------------------------------------- */
+
+static void enter(struct life *l, bool resume)
+{
+    struct sentinel *s = l->sentinel;
+    struct engine *e = l->engine;
+    if (!resume) {
+        s->entered_at = engine_wall_of(e, led_now(e->led));
+        s->base_version = s->last_version = l->page->latest;
+    }
+    stream_join(l, resume);
+
+    SCRATCH struct arena *scratch = arena_new(NULL, "enter");
+    const struct grammar_definition *d = sentinel_parse(s, scratch);
+    const struct cdg_expr *expr;
+    struct fault f = {0};
+    CHECK(d); /* it was parsed when it was loaded or installed */
+    struct cdg_subscription sub = {
+            .page_id = l->stream->id,
+            .sentinel_id = s->id,
+            .compare = question_compare(d->compare),
+            .base_version = l->stream->position,
+    };
+    if (question_of(scratch, d->monitor, &f, &expr) == OK) {
+        sub.expr = expr;
+        if (cdg_join(e->cdg, &sub, &f) == OK)
+            return;
+    }
+    /* Only after an upgrade backwards: what was runnable when it was installed is not now. */
+    log_error("sentinel \"%s\" cannot be run: %s", s->name, f.message);
+    stream_leave(l);
+}
+
+static void leave(struct life *l)
+{
+    if (!l->stream)
+        return;
+    cdg_leave(l->engine->cdg, l->stream->id, l->sentinel->id);
+    stream_leave(l);
+}
+
+/* ---- starting and ending -------------------------------------------------------------------
+ */
+
+static void end_now(struct life *l, const char *reason, msec nominal);
+static void watch_end(struct life *l);
+
+static void rule_drop(struct engine *e, struct led_rule **rule)
+{
+    struct led_rule *r = *rule;
+    *rule = NULL;
+    if (r)
+        led_rule_delete(e->led, r);
+}
+
+static void raise(struct engine *e, struct led_event *event)
+{
+    struct fault f = {0};
+    if (event && led_raise(e->led, event, 0, &f) != OK)
+        log_error("a chain of sentinels was cut: %s", f.message);
+}
+
+static void start_now(struct life *l, msec nominal)
+{
+    struct sentinel *s = l->sentinel;
+    if (s->phase != PHASE_WAITING)
+        return; /* (1) */
+    rule_drop(l->engine, &l->start_rule);
+    s->phase = PHASE_RUNNING;
+    s->started_at = nominal;
+    if (s->starts_at == MSEC_NEVER)
+        s->starts_at = nominal;
+    if (s->to.kind == GRAMMAR_TIME_FOR) {
+        s->ends_at = nominal + s->to.offset;
+        watch_end(l);
+    }
+    if (s->enabled) /* (2) */
+        enter(l, /* resume= */ false);
+    record(s, "start", NULL, nominal);
+    raise(l->engine, l->start);
+}
+
+/* Those that wait for a start that can never come end, too. */
+static void end_dependants(struct life *l, msec nominal)
+{
+    map_each (n, &l->engine->directory.by_id) {
+        struct sentinel *other = container_of(n, struct sentinel, by_id);
+        if (other->phase == PHASE_WAITING && other->life &&
+                other->from.kind == GRAMMAR_TIME_START &&
+                grammar_name_equal(other->from.of, l->sentinel->name))
+            end_now(other->life, "dependency", nominal);
+    }
+}
+
+static void end_now(struct life *l, const char *reason, msec nominal)
+{
+    struct sentinel *s = l->sentinel;
+    if (s->phase == PHASE_ENDED)
+        return; /* (1) */
+    bool never_started = s->phase == PHASE_WAITING;
+    rule_drop(l->engine, &l->start_rule);
+    rule_drop(l->engine, &l->end_rule);
+    leave(l); /* (3) */
+    s->phase = PHASE_ENDED;
+    s->ended_at = nominal;
+    if (never_started && strcmp(reason, "to-reached") == 0)
+        reason = "never-started";
+    record(s, "end", reason, nominal);
+    raise(l->engine, l->end);
+    if (never_started)
+        end_dependants(l, nominal);
+}
+
+static void start_due(void *arg, const struct led_occurrence *o)
+{
+    struct life *l = arg;
+    start_now(l, engine_wall_of(l->engine, o->end));
+}
+
+static void end_due(void *arg, const struct led_occurrence *o)
+{
+    struct life *l = arg;
+    end_now(l, "to-reached", engine_wall_of(l->engine, o->end));
+}
+
+/* ---- what it waits for ---------------------------------------------------------------------
+ */
+
+static struct led_event *start_event(struct life *l)
+{
+    if (!l->start)
+        l->start = led_primitive(l->engine->led, NULL);
+    return l->start;
+}
+
+static struct led_event *end_event(struct life *l)
+{
+    if (!l->end)
+        l->end = led_primitive(l->engine->led, NULL);
+    return l->end;
+}
+
+enum { START_PRIORITY = 1, END_PRIORITY = 2 }; /* at one instant, ends come before starts */
+
+static struct led_rule *rule_on(
+        struct life *l, struct led_event *event, led_action_fn *action, int priority)
+{
+    struct led_rule_spec spec = {
+            .action = action,
+            .arg = l,
+            .priority = priority,
+            .context = LED_CHRONICLE,
+            .mode = LED_PREVIOUS,
+    };
+    struct led_rule *rule;
+    struct fault f = {0};
+    CHECK(led_rule_new(l->engine->led, event, &spec, &f, &rule) == OK);
+    led_event_drop(l->engine->led, event);
+    return rule;
+}
+
+static struct led_rule *rule_at(struct life *l, msec at, led_action_fn *action, int priority)
+{
+    struct led_event *event;
+    struct fault f = {0};
+    if (led_absolute(l->engine->led, at, &f, &event) != OK)
+        return NULL; /* the instant is over: the caller acts at once */
+    return rule_on(l, event, action, priority);
+}
+
+/* The rule for a point that hangs on another sentinel: on its event if that is still ahead,
+ * else on the instant that follows from it.  NULL: nothing is left to wait for. */
+static struct led_rule *rule_on_point(
+        struct life *l, const struct point *point, led_action_fn *action, int priority)
+{
+    struct engine *e = l->engine;
+    struct sentinel *other = directory_find(&e->directory, point->of);
+    if (!other || !other->life)
+        return NULL;
+    bool on_start = point->kind == GRAMMAR_TIME_START;
+    struct led_event *event = on_start ? start_event(other->life) : end_event(other->life);
+    msec since = on_start ? other->started_at : other->ended_at;
+    struct fault f = {0};
+
+    if (point->offset == 0 && since == MSEC_NEVER) {
+        led_event_hold(event);
+        return rule_on(l, event, action, priority);
+    }
+    if (since != MSEC_NEVER)
+        return rule_at(l, since + point->offset, action, priority);
+    struct led_event *plus;
+    CHECK(led_plus(e->led, event, point->offset, &f, &plus) == OK);
+    return rule_on(l, plus, action, priority);
+}
+
+static void watch_end(struct life *l)
+{
+    struct sentinel *s = l->sentinel;
+    if (s->to.of && directory_find(&l->engine->directory, s->to.of))
+        l->end_rule = rule_on_point(l, &s->to, end_due, END_PRIORITY);
+    else if (s->ends_at != MSEC_NEVER)
+        l->end_rule = rule_at(l, s->ends_at, end_due, END_PRIORITY);
+}
+
+static void watch_start(struct life *l)
+{
+    struct sentinel *s = l->sentinel;
+    if (s->from.of && s->from.kind != GRAMMAR_TIME_AT)
+        l->start_rule = rule_on_point(l, &s->from, start_due, START_PRIORITY);
+    else
+        l->start_rule = rule_at(l, s->starts_at, start_due, START_PRIORITY);
+}
+
+/* ---- from outside ---------------------------------------------------------------------------
+ */
+
+void life_prepare(struct engine *e, struct sentinel *s)
+{
+    struct life *l = arena_new_of(s->arena, struct life);
+    l->engine = e;
+    l->sentinel = s;
+    list_init(&l->in_stream);
+    l->page = webpage_get(e, s->page_id, s->url);
+    l->page->lives++;
+    s->life = l;
+}
+
+void life_resume(struct engine *e, struct sentinel *s)
+{
+    if (s->phase == PHASE_ENDED)
+        return;
+    watch_end(s->life);
+    if (s->phase == PHASE_WAITING) {
+        watch_start(s->life);
+    } else if (s->enabled) {
+        /* Enabled while no engine ran: it takes its place now. */
+        bool resume = s->entered_at != MSEC_NEVER;
+        enter(s->life, resume);
+        if (!resume)
+            record(s, NULL, NULL, engine_wall(e));
+    }
+}
+
+/* Can the start it waits for still come? */
+static bool is_hopeless(const struct engine *e, const struct sentinel *s)
+{
+    if (s->phase != PHASE_WAITING || s->from.kind != GRAMMAR_TIME_START)
+        return false;
+    struct sentinel *other = directory_find(&e->directory, s->from.of);
+    return !other || (other->phase == PHASE_ENDED && other->started_at == MSEC_NEVER);
+}
+
+void life_give_up(struct engine *e, struct sentinel *s)
+{
+    if (is_hopeless(e, s))
+        end_now(s->life, "dependency", engine_wall(e));
+}
+
+/* When a point that hangs on another sentinel was or is due, as far as that is known. */
+static msec point_due(const struct engine *e, const struct point *p, msec absolute)
+{
+    if (!p->of || p->kind == GRAMMAR_TIME_AT)
+        return absolute;
+    struct sentinel *other = directory_find(&e->directory, p->of);
+    if (!other)
+        return absolute; /* it was dropped, and what followed from its end was noted then */
+    msec since = p->kind == GRAMMAR_TIME_START ? other->started_at : other->ended_at;
+    return since == MSEC_NEVER ? MSEC_NEVER : since + p->offset;
+}
+
+void life_give_events(
+        struct sentinel *s, struct led_event **ret_start, struct led_event **ret_end)
+{
+    *ret_start = s->life->start;
+    *ret_end = s->life->end;
+    s->life->start = s->life->end = NULL;
+}
+
+void life_begin(
+        struct engine *e, struct sentinel *s, struct led_event *start, struct led_event *end)
+{
+    life_prepare(e, s);
+    s->life->start = start;
+    s->life->end = end;
+    if (s->phase == PHASE_ENDED)
+        return;
+    msec now = led_wall(e->led);
+    msec starts = point_due(e, &s->from, s->starts_at);
+    watch_end(s->life);
+    if (starts <= now)
+        start_now(s->life, starts);
+    else
+        watch_start(s->life);
+    msec ends = point_due(e, &s->to, s->ends_at);
+    if (ends <= now)
+        end_now(s->life, "to-reached", ends);
+}
+
+msec life_due(const struct engine *e, const struct sentinel *s)
+{
+    if (s->phase == PHASE_ENDED)
+        return MSEC_NEVER;
+    msec end = point_due(e, &s->to, s->ends_at);
+    msec start = s->phase == PHASE_WAITING ? point_due(e, &s->from, s->starts_at) : MSEC_NEVER;
+    return start < end ? start : end;
+}
+
+void life_set_enabled(struct sentinel *s, bool enabled)
+{
+    if (s->enabled == enabled)
+        return;
+    s->enabled = enabled;
+    if (s->phase != PHASE_RUNNING)
+        return;
+    if (enabled) {
+        enter(s->life, /* resume= */ false);
+        record(s, NULL, NULL, engine_wall(s->life->engine)); /* base and phase it now has */
+    } else {
+        leave(s->life);
+    }
+}
+
+void life_stop(struct sentinel *s, const char *reason)
+{
+    struct life *l = s->life;
+    if (s->phase == PHASE_ENDED)
+        return;
+    bool never_started = s->phase == PHASE_WAITING;
+    msec now = engine_wall(l->engine);
+    rule_drop(l->engine, &l->start_rule);
+    rule_drop(l->engine, &l->end_rule);
+    leave(l);
+    s->phase = PHASE_ENDED;
+    s->ended_at = now;
+    if (!reason || strcmp(reason, "dependency") != 0)
+        raise(l->engine, l->end);
+    if (never_started)
+        end_dependants(l, now);
+}
+
+void life_leave(struct sentinel *s)
+{
+    struct life *l = s->life;
+    if (!l)
+        return;
+    rule_drop(l->engine, &l->start_rule);
+    rule_drop(l->engine, &l->end_rule);
+    leave(l);
+    led_event_drop(l->engine->led, l->start);
+    led_event_drop(l->engine->led, l->end);
+    struct webpage *page = l->page;
+    s->life = NULL;
+    page->lives--;
+    webpage_free_if_unused(page);
+}

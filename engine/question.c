@@ -1,0 +1,111 @@
+#include "engine/question.h"
+
+static const enum cdg_status statuses[] = {
+        [GRAMMAR_EXISTS] = CDG_EXISTS,
+        [GRAMMAR_NEW] = CDG_NEW,
+        [GRAMMAR_UPDATED] = CDG_UPDATED,
+        [GRAMMAR_DELETED] = CDG_DELETED,
+        [GRAMMAR_UNCHANGED] = CDG_UNCHANGED,
+};
+
+static const enum cdg_region regions[] = {
+        [GRAMMAR_WHOLE_PAGE] = CDG_REGION_NONE,
+        [GRAMMAR_XPATH] = CDG_REGION_XPATH,
+        [GRAMMAR_CSS] = CDG_REGION_CSS,
+};
+
+/* What `text` means depends on the type: the grammar names each, the graph has one slot. */
+static const char *leaf_text(const struct grammar_leaf *l)
+{
+    switch (l->type) {
+    case GRAMMAR_REGEXP:
+        return l->pattern;
+    case GRAMMAR_ELEMENT:
+        return l->element;
+    default:
+        return l->containing;
+    }
+}
+
+static enum err leaf_of(
+        struct arena *life, const struct grammar_leaf *l, struct fault *f, struct cdg_leaf *to)
+{
+    int kind = cdg_kind_find(grammar_type_name(l->type));
+    if (kind < 0)
+        return fault_set(f, ERR_UNSUPPORTED, "this Vigil cannot run the change type \"%s\" yet",
+                grammar_type_name(l->type));
+
+    const char **words = arena_array_of(life, l->n_words + 1, const char *);
+    for (unsigned i = 0; i < l->n_words; i++)
+        words[i] = l->words[i].text;
+    *to = (struct cdg_leaf){
+            .kind = kind,
+            .raw = l->raw,
+            .counted = l->counted,
+            .all = l->all,
+            .on_text = l->on_text,
+            .strict = l->strict,
+            .number = l->number,
+            .box = l->box,
+            .occurrence = l->occurrence,
+            .status = statuses[l->status],
+            .text = leaf_text(l),
+            .contains = l->type == GRAMMAR_ELEMENT ? l->containing : NULL,
+            .words = words,
+            .nwords = l->n_words,
+            .changed_over = l->threshold != GRAMMAR_NO_THRESHOLD,
+            .percent = l->threshold_ppm / 10000.,
+            .region = regions[l->region],
+            .selector = l->region_path,
+    };
+    return OK;
+}
+
+enum err question_of(struct arena *life, const struct grammar_change *c, struct fault *f,
+        const struct cdg_expr **ret_expr)
+{
+    struct cdg_expr *e = arena_new_of(life, struct cdg_expr);
+    enum err err;
+    switch (c->op) {
+    case GRAMMAR_LEAF:
+        e->op = CDG_LEAF;
+        if ((err = leaf_of(life, c->leaf, f, &e->leaf)) != OK)
+            return err;
+        break;
+    case GRAMMAR_NOT:
+        e->op = CDG_NOT;
+        if ((err = question_of(life, c->kids[0], f, &e->left)) != OK)
+            return err;
+        break;
+    case GRAMMAR_AND:
+    case GRAMMAR_OR: {
+        /* The grammar's node has any number of kids, the graph's has two: a chain to the left.
+         */
+        const struct cdg_expr *chain;
+        if ((err = question_of(life, c->kids[0], f, &chain)) != OK)
+            return err;
+        for (unsigned i = 1; i < c->n_kids; i++) {
+            struct cdg_expr *both = arena_new_of(life, struct cdg_expr);
+            both->op = c->op == GRAMMAR_AND ? CDG_AND : CDG_OR;
+            both->left = chain;
+            if ((err = question_of(life, c->kids[i], f, &both->right)) != OK)
+                return err;
+            chain = both;
+        }
+        *ret_expr = chain;
+        return OK;
+    }
+    }
+    *ret_expr = e;
+    return OK;
+}
+
+struct cdg_compare question_compare(struct grammar_compare c)
+{
+    static const enum cdg_compare_kind kinds[] = {
+            [GRAMMAR_PAIRWISE] = CDG_PAIRWISE,
+            [GRAMMAR_MOVING] = CDG_MOVING,
+            [GRAMMAR_EVERY] = CDG_EVERY,
+    };
+    return (struct cdg_compare){.kind = kinds[c.kind], .n = c.n};
+}

@@ -1,0 +1,11 @@
+/* question -- a definition's MONITOR clause as the change-detection graph wants it. */
+#pragma once
+#include "cdg/cdg.h"
+#include "grammar/grammar.h"
+
+/* The expression in the graph's terms.  Everything lives in `life` or in the grammar's tree,
+ * which must stay as long.  Fault: the graph does not know this change type. */
+MUST_USE enum err question_of(struct arena *life, const struct grammar_change *c,
+        struct fault *f, const struct cdg_expr **ret_expr);
+
+struct cdg_compare question_compare(struct grammar_compare c);

@@ -1,0 +1,154 @@
+/* Carrying out what SQL or a command asks of a running engine.
+ *
+ * The plan is made at once, from what the engine knows; the store commits it together with
+ * the answer; then it is done here.  Requests are taken one after the other, so that each is
+ * judged by what the one before it did.
+ */
+#include "engine/engine_int.h"
+#include "base/log.h"
+
+struct carried {
+    struct list link;
+    struct store_plan_job job;
+    struct arena *arena;
+    struct engine *engine;
+    int64_t request_id;
+    char *verb, *text, *owner;
+    struct request_plan *plan;
+};
+
+static void adopt(struct engine *e, struct sentinel *made, const struct store_step *step,
+        struct led_event *start, struct led_event *end)
+{
+    made->id = step->ret_id;
+    made->page_id = step->ret_page_id;
+    directory_insert(&e->directory, made);
+    life_begin(e, made, start, end);
+}
+
+static void forget(struct engine *e, struct sentinel *s)
+{
+    life_leave(s);
+    directory_remove(&e->directory, s);
+}
+
+static void carry_out(struct engine *e, struct request_plan *plan)
+{
+    struct led_event *start, *end;
+    for (size_t i = 0; i < plan->nsteps; i++) {
+        struct request_subject *s = &plan->subjects[i];
+        struct store_step *step = &plan->steps[i];
+        switch (step->kind) {
+        case STORE_STEP_CREATE:
+        case STORE_STEP_REPLACE:
+            start = end = NULL;
+            if (s->known) {
+                /* Whoever waits for it hangs on its events, which the new one takes over. */
+                life_give_events(s->known, &start, &end);
+                forget(e, s->known);
+            }
+            adopt(e, s->made, step, start, end);
+            s->made = NULL;
+            break;
+        case STORE_STEP_STATE:
+            if (s->note_end)
+                s->known->ends_at = step->ends_at;
+            else if (s->stop)
+                life_stop(s->known, step->end_reason);
+            else
+                life_set_enabled(s->known, s->enable);
+            break;
+        case STORE_STEP_DROP:
+            life_stop(s->known, "stopped"); /* its end is heard before it is gone */
+            forget(e, s->known);
+            break;
+        case STORE_STEP_EVENT:
+            break;
+        }
+    }
+}
+
+static void begin_next(struct engine *e);
+
+static void carried_done(struct store_job *job)
+{
+    struct carried *c = container_of(job, struct carried, job.job);
+    struct engine *e = c->engine;
+    engine_catch_up(e);
+    if (job->err == OK)
+        carry_out(e, c->plan);
+    else
+        log_error(
+                "request %lld (%s): %s", (long long)c->request_id, c->verb, job->fault.message);
+    request_plan_abandon(c->plan);
+    list_remove(&c->link);
+    arena_free(c->arena);
+    begin_next(e);
+    engine_settle(e);
+}
+
+static void begin_next(struct engine *e)
+{
+    struct list *first = list_first(&e->requests);
+    if (!first)
+        return;
+    struct carried *c = list_entry(first, struct carried, link);
+    struct request_context context = {
+            .directory = &e->directory,
+            .settings = e->settings,
+            .now = engine_wall(e),
+            .owner = c->owner,
+    };
+    c->plan = request_plan_make(c->arena, &context, c->verb, c->text);
+    c->job.job.kind = STORE_JOB_PLAN;
+    c->job.job.done = carried_done;
+    c->job.steps = c->plan->steps;
+    c->job.nsteps = c->plan->nsteps;
+    c->job.request_id = c->request_id;
+    c->job.exit_code = c->plan->exit_code;
+    c->job.answer = c->plan->answer;
+    store_writer_submit(e->writer, &c->job.job);
+}
+
+void requests_take(struct engine *e, const struct store_request *r)
+{
+    struct arena *a = arena_new(NULL, "request");
+    struct carried *c = arena_new_of(a, struct carried);
+    c->arena = a;
+    c->engine = e;
+    c->request_id = r->id;
+    c->verb = arena_strdup(a, r->verb);
+    c->text = arena_strdup(a, r->text ? r->text : "");
+    c->owner = arena_strdup(a, r->owner ? r->owner : "");
+    bool idle = list_is_empty(&e->requests);
+    list_append(&e->requests, &c->link);
+    if (idle)
+        begin_next(e);
+}
+
+int requests_run_now(
+        struct engine *e, const char *verb, const char *text, struct arena *life, char **answer)
+{
+    struct request_context context = {
+            .directory = &e->directory,
+            .settings = e->settings,
+            .now = engine_wall(e),
+            .owner = e->options.owner,
+    };
+    struct request_plan *plan = request_plan_make(life, &context, verb, text);
+    struct store_plan_job job = {
+            .job.kind = STORE_JOB_PLAN, .steps = plan->steps, .nsteps = plan->nsteps};
+    struct fault f = {0};
+    *answer = plan->answer;
+    if (plan->exit_code)
+        return plan->exit_code;
+    if (plan->nsteps && store_run(e->store, &job.job, &f) != OK) {
+        request_plan_abandon(plan);
+        *answer = arena_printf(life, "error: %s\n%s\n", f.message, f.hint);
+        return 2;
+    }
+    engine_catch_up(e);
+    carry_out(e, plan);
+    engine_settle(e);
+    return 0;
+}

@@ -1,0 +1,290 @@
+/* Rows and changes as people see them. */
+#include "engine/cli.h"
+#include "base/json.h"
+#include "base/str.h"
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Text from a page, made harmless for a terminal and short enough for a line. */
+static void put_text(FILE *to, const char *s, size_t most)
+{
+    size_t shown = 0;
+    for (size_t len = strlen(s), i = 0; i < len && shown < most; shown++) {
+        size_t n = utf8_length(s + i, len - i);
+        uint32_t c = 0;
+        if (n)
+            utf8_decode(s + i, len - i, &c);
+        /* Controls, and the marks that make text run backwards, are shown as a sign. */
+        bool odd = n == 0 || c < 0x20 || (c >= 0x7F && c < 0xA0) ||
+                   (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
+                   c == 0x200E || c == 0x200F;
+        if (odd)
+            fputs(c == '\n' || c == '\t' ? " " : "\xEF\xBF\xBD", to);
+        else
+            fwrite(s + i, 1, n, to);
+        i += n ? n : 1;
+        if (shown + 1 == most && i < len)
+            fputs("…", to);
+    }
+}
+
+/* ---- tables
+ * ------------------------------------------------------------------------------------ */
+
+enum { CELL_MAX = 60 };
+
+/* Times lose what nobody reads at a glance: "2026-11-16 12:00:05.123+00" to the second. */
+static const char *cell(const struct store_rows *rows, int row, int column, char text[64])
+{
+    const char *s = store_rows_text(rows, row, column);
+    if (!s)
+        return "";
+    msec at;
+    if (store_rows_type(rows, column) == STORE_TIME && time_parse_iso(s, &at)) {
+        time_iso(at - at % 1000, text);
+        text[10] = ' ';
+        text[19] = 0;
+        return text;
+    }
+    return s;
+}
+
+static int column_of(const struct store_rows *rows, const char *name)
+{
+    for (int i = 0; i < store_rows_columns(rows); i++)
+        if (strcmp(store_rows_name(rows, i), name) == 0)
+            return i;
+    return -1;
+}
+
+static void put_padded(FILE *to, const char *s, size_t width, bool last)
+{
+    size_t w = utf8_count(s) < CELL_MAX ? utf8_count(s) : CELL_MAX;
+    put_text(to, s, last ? 200 : CELL_MAX);
+    if (!last)
+        fprintf(to, "%*s", (int)(width - w + 2), "");
+}
+
+void cli_print_table(const struct store_rows *rows, const char *const *columns, FILE *to)
+{
+    int index[64], n = 0;
+    size_t width[64];
+    char text[64];
+    for (int i = 0; columns ? columns[i] != NULL : i < store_rows_columns(rows); i++) {
+        int column = columns ? column_of(rows, columns[i]) : i;
+        if (column >= 0 && n < 64)
+            index[n++] = column;
+    }
+    for (int i = 0; i < n; i++) {
+        width[i] = utf8_count(store_rows_name(rows, index[i]));
+        for (int r = 0; r < store_rows_count(rows); r++) {
+            size_t w = utf8_count(cell(rows, r, index[i], text));
+            if (w > width[i])
+                width[i] = w < CELL_MAX ? w : CELL_MAX;
+        }
+    }
+    for (int i = 0; i < n; i++)
+        put_padded(to, store_rows_name(rows, index[i]), width[i], i == n - 1);
+    fputc('\n', to);
+    for (int r = 0; r < store_rows_count(rows); r++) {
+        for (int i = 0; i < n; i++)
+            put_padded(to, cell(rows, r, index[i], text), width[i], i == n - 1);
+        fputc('\n', to);
+    }
+}
+
+static void json_cell(struct json *j, const struct store_rows *rows, int row, int column)
+{
+    const char *s = store_rows_text(rows, row, column);
+    char text[TIME_TEXT_SIZE];
+    msec at;
+    if (!s) {
+        json_none(j);
+        return;
+    }
+    switch (store_rows_type(rows, column)) {
+    case STORE_INT:
+    case STORE_JSON:
+        json_raw(j, s);
+        return;
+    case STORE_BOOL:
+        json_bool(j, s[0] == 't');
+        return;
+    case STORE_TIME:
+        json_text(j, time_parse_iso(s, &at) ? time_iso(at, text) : s);
+        return;
+    case STORE_TEXT:
+        json_text(j, s);
+        return;
+    }
+}
+
+void cli_print_json(const struct store_rows *rows, FILE *to)
+{
+    for (int r = 0; r < store_rows_count(rows); r++) {
+        BUF(line, 256 << 20);
+        struct json j;
+        json_init(&j, &line);
+        json_object_begin(&j);
+        for (int c = 0; c < store_rows_columns(rows); c++) {
+            json_key(&j, store_rows_name(rows, c));
+            json_cell(&j, rows, r, c);
+        }
+        json_object_end(&j);
+        fprintf(to, "%s\n", buf_text(&line));
+    }
+}
+
+void cli_print_record(const struct store_rows *rows, int row, FILE *to)
+{
+    for (int c = 0; c < store_rows_columns(rows); c++) {
+        char text[64];
+        const char *s = cell(rows, row, c, text);
+        if (!*s)
+            continue;
+        fprintf(to, "%-17s ", store_rows_name(rows, c));
+        put_text(to, s, 4000);
+        fputc('\n', to);
+    }
+}
+
+/* ---- changes
+ * ------------------------------------------------------------------------------------ */
+
+struct pen {
+    FILE *to;
+    bool colour;
+    size_t most; /* characters of a line */
+    int lines;   /* left to show; -1: all */
+    int hidden;
+};
+
+static void put_line(struct pen *p, const char *colour, const char *sign, const char *a,
+        const char *arrow, const char *b)
+{
+    if (p->lines == 0) {
+        p->hidden++;
+        return;
+    }
+    if (p->lines > 0)
+        p->lines--;
+    fprintf(p->to, "    %s%s ", p->colour ? colour : "", sign);
+    put_text(p->to, a, p->most);
+    if (b) {
+        fputs(arrow, p->to);
+        put_text(p->to, b, p->most);
+    }
+    fprintf(p->to, "%s\n", p->colour ? "\033[0m" : "");
+}
+
+static const char *text_of(const json_t *v)
+{
+    if (json_is_string(v))
+        return json_string_value(v);
+    const char *s = json_string_value(json_object_get(v, "text"));
+    return s ? s : "";
+}
+
+static void put_leaf(struct pen *p, const json_t *leaf)
+{
+    size_t i;
+    json_t *v;
+    json_array_foreach(json_object_get(leaf, "inserted"), i, v)
+            put_line(p, "\033[32m", "+", text_of(v), NULL, NULL);
+    json_array_foreach(json_object_get(leaf, "deleted"), i, v)
+            put_line(p, "\033[31m", "-", text_of(v), NULL, NULL);
+    json_array_foreach(json_object_get(leaf, "updated"), i, v)
+    {
+        const char *old = json_string_value(json_object_get(v, "old"));
+        const char *now = json_string_value(json_object_get(v, "new"));
+        const char *path = json_string_value(json_object_get(v, "path"));
+        if (old && now && strcmp(old, now) == 0 && path)
+            put_line(p, "\033[33m", "~", path, NULL, NULL);
+        else
+            put_line(p, "\033[33m", "~", old ? old : "", " → ", now ? now : "");
+    }
+    json_array_foreach(json_object_get(leaf, "moved"), i, v)
+            put_line(p, "\033[36m", "»", text_of(v), NULL, NULL);
+}
+
+/* "2 inserted, 1 deleted"; what they are follows on the lines below. */
+static void put_counts(struct pen *p, const struct shown_change *c)
+{
+    const struct {
+        int64_t n;
+        const char *word, *colour;
+    } counts[] = {{c->inserted, "inserted", "\033[32m"}, {c->deleted, "deleted", "\033[31m"},
+            {c->updated, "updated", "\033[33m"}, {c->moved, "moved", "\033[36m"}};
+    const char *comma = "";
+    for (size_t i = 0; i < countof(counts); i++) {
+        if (!counts[i].n)
+            continue;
+        fprintf(p->to, "%s%s%lld %s%s", comma, p->colour ? counts[i].colour : "",
+                (long long)counts[i].n, counts[i].word, p->colour ? "\033[0m" : "");
+        comma = ", ";
+    }
+    if (!*comma) /* a NOT, or a difference no list can show */
+        put_text(p->to, c->summary, 160);
+}
+
+void cli_print_change(const struct shown_change *c, bool whole, FILE *to)
+{
+    struct pen p = {.to = to,
+            .colour = cli_colour(to),
+            .most = whole ? 2000 : 100,
+            .lines = whole ? -1 : 12};
+    time_t seconds = (time_t)(c->at / 1000);
+    struct tm tm;
+    char clock[32] = "";
+    if (localtime_r(&seconds, &tm))
+        strftime(clock, sizeof clock, whole ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
+    const char *bold = p.colour ? "\033[1m" : "", *dim = p.colour ? "\033[2m" : "",
+               *off = p.colour ? "\033[0m" : "";
+    fprintf(to, "%s%s%s  %s%s%s  ", dim, clock, off, bold, c->sentinel, off);
+    put_counts(&p, c);
+    fprintf(to, "  %s", dim);
+    put_text(to, c->url, 120);
+    fprintf(to, " v%lld→v%lld #%lld%s\n", (long long)c->old_version, (long long)c->new_version,
+            (long long)c->id, off);
+
+    json_t *detail = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
+    size_t i;
+    json_t *leaf;
+    json_array_foreach(json_object_get(detail, "leaves"), i, leaf) put_leaf(&p, leaf);
+    if (p.hidden)
+        fprintf(to, "    %s… and %d more; `vigil diff %s %lld` shows all%s\n", dim, p.hidden,
+                c->sentinel, (long long)c->id, off);
+    json_decref(detail);
+    fflush(to);
+}
+
+static int64_t int_of(const char *s)
+{
+    int64_t n = 0;
+    return s && str_to_int(str_of(s), &n) ? n : 0;
+}
+
+void cli_print_change_row(const struct store_rows *rows, int row, bool whole, FILE *to)
+{
+    msec at = 0;
+    const char *when = store_rows_get(rows, row, "at");
+    if (when)
+        (void)time_parse_iso(when, &at);
+    struct shown_change c = {
+            .sentinel = store_rows_get(rows, row, "sentinel"),
+            .url = store_rows_get(rows, row, "url"),
+            .summary = store_rows_get(rows, row, "summary"),
+            .detail = store_rows_get(rows, row, "detail"),
+            .id = int_of(store_rows_get(rows, row, "id")),
+            .old_version = int_of(store_rows_get(rows, row, "old_version")),
+            .new_version = int_of(store_rows_get(rows, row, "new_version")),
+            .inserted = int_of(store_rows_get(rows, row, "inserted")),
+            .deleted = int_of(store_rows_get(rows, row, "deleted")),
+            .updated = int_of(store_rows_get(rows, row, "updated")),
+            .moved = int_of(store_rows_get(rows, row, "moved")),
+            .at = at,
+    };
+    cli_print_change(&c, whole, to);
+}

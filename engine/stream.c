@@ -1,0 +1,156 @@
+/* Streams: what one fetch rule sees of a page.
+ *
+ * All on-change sentinels of a page share one stream, and so do fixed-interval ones whose
+ * period and phase agree.  A stream is P(DS, [T], DE): its first member raises the opener DS,
+ * the last one to leave raises the closer DE, and each tick in between asks for the page.
+ *
+ *  (1) The phase is that of the instant the first member entered; it survives restarts.
+ *  (2) A tick at the very end of a lifespan still counts.
+ *  (3) A stream counts the versions it has seen itself; what came and went between two of
+ *      its fetches does not exist for it.
+ */
+#include "engine/engine_int.h"
+#include "base/log.h"
+#include <stdlib.h>
+
+static void tick(void *arg, const struct led_occurrence *o)
+{
+    struct stream *s = arg;
+    s->last_tick =
+            o->missed ? s->opened + (o->end - s->opened) / s->interval * s->interval : o->end;
+    webpage_want(s->page, s);
+}
+
+static msec interval_of(struct webpage *p, msec period)
+{
+    if (period)
+        return period;
+    return p->has_learned ? p->learned.interval : fetch_learn_defaults.first;
+}
+
+static struct stream *stream_new(struct webpage *p, msec period)
+{
+    struct engine *e = p->engine;
+    struct stream *s = calloc(1, sizeof *s);
+    CHECK(s);
+    s->page = p;
+    s->id = ++e->next_stream_id;
+    s->period = period;
+    s->interval = interval_of(p, period);
+    s->last_tick = MSEC_NEVER;
+    list_init(&s->members);
+    list_append(&p->streams, &s->of_page);
+
+    struct fault f = {0};
+    s->opener = led_primitive(e->led, NULL);
+    s->closer = led_primitive(e->led, NULL);
+    CHECK(led_periodic(e->led, s->opener, s->interval, s->closer, &f, &s->ticks) == OK);
+    struct led_rule_spec spec = {
+            .action = tick, .arg = s, .context = LED_RECENT, .mode = LED_PREVIOUS};
+    CHECK(led_rule_new(e->led, s->ticks, &spec, &f, &s->rule) == OK);
+    return s;
+}
+
+static void stream_free(struct stream *s)
+{
+    struct engine *e = s->page->engine;
+    led_rule_delete(e->led, s->rule);
+    led_event_drop(e->led, s->ticks);
+    led_event_drop(e->led, s->opener);
+    led_event_drop(e->led, s->closer);
+    list_remove(&s->of_page);
+    free(s);
+}
+
+static struct stream *stream_find(struct webpage *p, msec period, msec entered)
+{
+    list_each (pos, &p->streams) {
+        struct stream *s = list_entry(pos, struct stream, of_page);
+        if (s->period == period && (period == 0 || (entered - s->opened) % period == 0))
+            return s;
+    }
+    return NULL;
+}
+
+/* The newest point of the grid that lies at or before the page's last fetch: the ticks up to
+ * there were served, those behind it were missed. */
+static msec last_served(const struct stream *s)
+{
+    msec fetched = s->page->last_fetch;
+    if (fetched == MSEC_NEVER || fetched < s->opened + s->interval)
+        return MSEC_NEVER;
+    if (s->period == 0)
+        return fetched;
+    return s->opened + (fetched - s->opened) / s->interval * s->interval;
+}
+
+static void stream_open(struct stream *s, msec entered, bool resume)
+{
+    struct engine *e = s->page->engine;
+    struct fault f = {0};
+    s->opened = resume ? entered : led_now(e->led);
+    if (!resume) {
+        CHECK(led_raise(e->led, s->opener, 0, &f) == OK);
+        return;
+    }
+    s->last_tick = last_served(s);
+    CHECK(led_resume_periodic(e->led, s->ticks, LED_RECENT, s->opened, s->last_tick, &f) == OK);
+}
+
+/* The baseline: a newcomer needs a version to compare with, unless one was verified less
+ * than an interval ago. */
+static void want_baseline(struct stream *s)
+{
+    struct webpage *p = s->page;
+    msec now = engine_wall(p->engine);
+    bool fresh = p->latest && p->verified != MSEC_NEVER && now - p->verified < s->interval;
+    if (!fresh)
+        webpage_want(p, s);
+}
+
+void stream_join(struct life *l, bool resume)
+{
+    struct sentinel *who = l->sentinel;
+    struct webpage *p = l->page;
+    msec entered = resume ? who->entered_at : led_now(l->engine->led);
+    struct stream *s = stream_find(p, who->fetch_every, entered);
+    if (!s) {
+        s = stream_new(p, who->fetch_every);
+        stream_open(s, entered, resume);
+        s->version = resume ? who->last_version : p->latest;
+        s->position = s->version ? 1 : 0;
+    }
+    list_append(&s->members, &l->in_stream);
+    l->stream = s;
+    if (!resume || !p->latest)
+        want_baseline(s);
+}
+
+void stream_leave(struct life *l)
+{
+    struct stream *s = l->stream;
+    struct fault f = {0};
+    l->stream = NULL;
+    list_remove(&l->in_stream);
+    if (!list_is_empty(&s->members))
+        return;
+    if (led_raise(l->engine->led, s->closer, 0, &f) != OK)
+        log_error("closing a fetch rule: %s", f.message);
+    stream_free(s);
+}
+
+msec stream_next_tick(const struct stream *s)
+{
+    msec last = s->last_tick == MSEC_NEVER ? s->opened : s->last_tick;
+    return last + s->interval;
+}
+
+void stream_set_interval(struct stream *s, msec interval)
+{
+    struct fault f = {0};
+    if (interval == s->interval)
+        return;
+    s->interval = interval;
+    if (led_rearm(s->page->engine->led, s->ticks, interval, &f) != OK)
+        log_error("the learned interval of %s was not applied: %s", s->page->url, f.message);
+}

@@ -1,0 +1,42 @@
+/* Pages that are no markup: text line by line, anything else by its bytes.
+ *
+ * A line of a text is a block of its own, so that a change is reported by the line.  Of
+ * data there is nothing to compare but whether it is the same, so its digest is one node
+ * that carries its length and its hash.
+ */
+#include "page/page_int.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+enum err plain_read(struct str text, struct build *b, struct fault *f)
+{
+    (void)f;
+    build_open(b, STR("text"), NULL, 0);
+    for (size_t at = 0; at < text.len;) {
+        const char *end = memchr(text.ptr + at, '\n', text.len - at);
+        size_t to = end ? (size_t)(end - text.ptr) : text.len;
+        struct str line = str_trim((struct str){text.ptr + at, to - at});
+        at = to + 1;
+        if (line.len == 0)
+            continue;
+        build_open(b, STR("line"), NULL, 0);
+        build_text(b, line);
+        build_close(b);
+    }
+    build_close(b);
+    return OK;
+}
+
+enum err data_read(const struct page_source *src, struct build *b, struct fault *f)
+{
+    struct hash128 h = hash128_of(src->len ? src->bytes : "", src->len);
+    char bytes[32], hash[40];
+
+    (void)f;
+    snprintf(bytes, sizeof bytes, "%zu", src->len);
+    snprintf(hash, sizeof hash, "%016" PRIx64 "%016" PRIx64, h.hi, h.lo);
+    struct pair attrs[] = {{STR("bytes"), str_of(bytes)}, {STR("hash"), str_of(hash)}};
+    build_open(b, STR("data"), attrs, countof(attrs));
+    build_close(b);
+    return OK;
+}

@@ -1,0 +1,280 @@
+/* Addresses: what a reference means when seen from a page.
+ *
+ * The rules of RFC 3986, section 5, with what browsers do to real-world references: white
+ * space around is cut, tabs and line ends inside are dropped, backslashes are slashes in
+ * web schemes, and characters that may not stand in an address are percent-encoded.  It
+ * must hold that two spellings of one address come out equal and that
+ *  (1) resolving an absolute result again changes nothing.
+ */
+#include "page/page_int.h"
+
+struct parts {
+    struct str scheme, authority, path, query, fragment; /* ptr NULL: there is none */
+};
+
+static struct str slice(struct str s, size_t from, size_t to)
+{
+    return (struct str){s.ptr + from, to - from};
+}
+
+static size_t find_any(struct str s, size_t from, const char *set)
+{
+    while (from < s.len && !strchr(set, s.ptr[from]))
+        from++;
+    return from;
+}
+
+static bool is_letter(char c)
+{
+    return to_lower(c) >= 'a' && to_lower(c) <= 'z';
+}
+
+static size_t scheme_length(struct str s)
+{
+    size_t i = 0;
+
+    if (s.len == 0 || !is_letter(s.ptr[0]))
+        return 0;
+    while (i < s.len && (is_letter(s.ptr[i]) || (s.ptr[i] >= '0' && s.ptr[i] <= '9') ||
+                                s.ptr[i] == '+' || s.ptr[i] == '-' || s.ptr[i] == '.'))
+        i++;
+    return i < s.len && s.ptr[i] == ':' ? i : 0;
+}
+
+static struct parts split(struct str s)
+{
+    struct parts p = {.path = {"", 0}};
+    size_t scheme = scheme_length(s);
+
+    if (scheme) {
+        p.scheme = slice(s, 0, scheme);
+        s = slice(s, scheme + 1, s.len);
+    }
+    size_t hash = find_any(s, 0, "#");
+    if (hash < s.len)
+        p.fragment = slice(s, hash + 1, s.len);
+    s.len = hash;
+    size_t question = find_any(s, 0, "?");
+    if (question < s.len)
+        p.query = slice(s, question + 1, s.len);
+    s.len = question;
+    if (s.len >= 2 && s.ptr[0] == '/' && s.ptr[1] == '/') {
+        size_t end = find_any(s, 2, "/");
+        p.authority = slice(s, 2, end);
+        s = slice(s, end, s.len);
+    }
+    p.path = s;
+    return p;
+}
+
+static bool has_authority_scheme(struct str scheme)
+{
+    static const char *const web[] = {"http", "https", "ftp", "file", "gopher", "ws", "wss"};
+
+    for (size_t i = 0; i < countof(web); i++)
+        if (str_equal_nocase(scheme, str_of(web[i])))
+            return true;
+    return false;
+}
+
+/* Copies without outer white space, tabs and line ends; backslashes of a web address that
+ * stand before its query become slashes. */
+static bool tidy(struct str s, bool web, struct buf *out)
+{
+    bool in_path = true, plain = true;
+
+    while (s.len && (unsigned char)s.ptr[0] <= ' ')
+        s = slice(s, 1, s.len);
+    while (s.len && (unsigned char)s.ptr[s.len - 1] <= ' ')
+        s.len--;
+    for (size_t i = 0; i < s.len; i++)
+        plain &= (unsigned char)s.ptr[i] >= ' ' && s.ptr[i] != '\\';
+    if (plain)
+        return buf_append(out, s.ptr, s.len);
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (c == '\t' || c == '\n' || c == '\r')
+            continue;
+        in_path &= c != '?' && c != '#';
+        if (!buf_putc(out, web && in_path && c == '\\' ? '/' : c))
+            return false;
+    }
+    return true;
+}
+
+static void put_encoded(struct buf *out, struct str s)
+{
+    size_t from = 0;
+
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        if (c > ' ' && c < 0x7F && c != '"' && c != '<' && c != '>' && c != '`')
+            continue;
+        buf_append(out, s.ptr + from, i - from);
+        buf_printf(out, "%%%02X", c);
+        from = i + 1;
+    }
+    buf_append(out, s.ptr + from, s.len - from);
+}
+
+static const char *default_port(struct str scheme)
+{
+    static const struct {
+        const char *scheme, *port;
+    } ports[] = {{"http", "80"}, {"https", "443"}, {"ftp", "21"}, {"gopher", "70"},
+            {"ws", "80"}, {"wss", "443"}, {"nntp", "119"}, {"telnet", "23"}};
+
+    for (size_t i = 0; i < countof(ports); i++)
+        if (str_equal_nocase(scheme, str_of(ports[i].scheme)))
+            return ports[i].port;
+    return NULL;
+}
+
+static void put_authority(struct buf *out, struct str scheme, struct str authority)
+{
+    size_t at = authority.len, colon = authority.len;
+
+    while (at > 0 && authority.ptr[at - 1] != '@')
+        at--;
+    for (size_t i = authority.len; i > at && authority.ptr[i - 1] != ']'; i--)
+        if (authority.ptr[i - 1] == ':')
+            colon = i - 1;
+    put_encoded(out, slice(authority, 0, at));
+    for (size_t i = at; i < colon; i++)
+        buf_putc(out, to_lower(authority.ptr[i]));
+    if (colon + 1 >= authority.len)
+        return; /* no port, or an empty one */
+    struct str port = slice(authority, colon + 1, authority.len);
+    while (port.len > 1 && port.ptr[0] == '0')
+        port = slice(port, 1, port.len);
+    const char *usual = default_port(scheme);
+    if (usual && str_equal(port, str_of(usual)))
+        return;
+    buf_putc(out, ':');
+    buf_append(out, port.ptr, port.len);
+}
+
+static bool is_dot(struct str segment, unsigned dots)
+{
+    size_t i = 0;
+
+    while (i < segment.len && dots) {
+        if (segment.ptr[i] == '.')
+            i++;
+        else if (str_starts_nocase(slice(segment, i, segment.len), STR("%2e")))
+            i += 3;
+        else
+            return false;
+        dots--;
+    }
+    return dots == 0 && i == segment.len;
+}
+
+/* Writes an absolute path without "." and ".." segments. */
+static void put_path(struct buf *out, struct str path)
+{
+    size_t root = out->len, i = 0;
+
+    while (i < path.len) {
+        size_t from = i + (path.ptr[i] == '/'), end = find_any(path, from, "/");
+        struct str segment = slice(path, from, end);
+        bool last = end == path.len;
+        i = end;
+        if (is_dot(segment, 2)) {
+            while (out->len > root && out->data[out->len - 1] != '/')
+                out->len--;
+            out->len -= out->len > root;
+        } else if (!is_dot(segment, 1)) {
+            buf_putc(out, '/');
+            put_encoded(out, segment);
+            continue;
+        }
+        if (last)
+            buf_putc(out, '/');
+    }
+    if (out->len == root)
+        buf_putc(out, '/');
+}
+
+/* The base's path up to its last slash, then the reference's. */
+static bool merge(struct str base, struct str path, bool has_authority, struct buf *out)
+{
+    size_t keep = base.len;
+
+    while (keep > 0 && base.ptr[keep - 1] != '/')
+        keep--;
+    if (keep == 0 && has_authority)
+        buf_putc(out, '/');
+    buf_append(out, base.ptr, keep);
+    return buf_append(out, path.ptr, path.len);
+}
+
+static void put_scheme(struct buf *out, struct str scheme)
+{
+    for (size_t i = 0; i < scheme.len; i++)
+        buf_putc(out, to_lower(scheme.ptr[i]));
+    buf_putc(out, ':');
+}
+
+static bool put_whole(struct buf *out, const struct parts *p)
+{
+    if (p->authority.ptr && p->authority.len == 0 && has_authority_scheme(p->scheme) &&
+            !str_equal_nocase(p->scheme, STR("file")))
+        return false; /* "http://" and no host */
+    put_scheme(out, p->scheme);
+    if (p->authority.ptr) {
+        buf_puts(out, "//");
+        put_authority(out, p->scheme, p->authority);
+        put_path(out, p->path);
+    } else if (has_authority_scheme(p->scheme)) {
+        return false; /* "http:" and nothing usable behind it */
+    } else {
+        put_encoded(out, p->path);
+    }
+    if (p->query.ptr) {
+        buf_putc(out, '?');
+        put_encoded(out, p->query);
+    }
+    if (p->fragment.ptr) {
+        buf_putc(out, '#');
+        put_encoded(out, p->fragment);
+    }
+    return true;
+}
+
+bool page_url_resolve(struct str base, struct str reference, struct buf *out)
+{
+    size_t before = out->len;
+    BUF(clean, out->max);
+    BUF(merged, out->max);
+    struct parts b = split(base), r;
+
+    if (!tidy(reference, !b.scheme.ptr || has_authority_scheme(b.scheme), &clean))
+        return false;
+    r = split((struct str){buf_text(&clean), clean.len});
+    if (r.scheme.ptr && !r.authority.ptr && has_authority_scheme(r.scheme)) {
+        if (!b.scheme.ptr || !str_equal_nocase(b.scheme, r.scheme))
+            return false;
+        r.scheme = (struct str){NULL, 0}; /* "http:x" is read as "x" */
+    }
+    if (!r.scheme.ptr) {
+        if (!b.scheme.ptr)
+            return false;
+        r.scheme = b.scheme;
+        if (!r.authority.ptr) {
+            r.authority = b.authority;
+            if (r.path.len == 0) {
+                r.path = b.path;
+                r.query = r.query.ptr ? r.query : b.query;
+            } else if (r.path.ptr[0] != '/') {
+                merge(b.path, r.path, b.authority.ptr != NULL, &merged);
+                r.path = (struct str){buf_text(&merged), merged.len};
+            }
+        }
+    }
+    if (!put_whole(out, &r) || out->overflowed) {
+        out->len = before;
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,169 @@
+/* Sequences: the examples of lists and change ratios, and a naive model beside the fast one. */
+#include "cdg/cdg_int.h"
+#include "tests/test.h"
+
+#define ITEMS_MAX 64
+
+static size_t split(char *text, struct diff_item *items)
+{
+    size_t n = 0;
+    char *save = NULL;
+    for (char *p = strtok_r(text, "|", &save); p; p = strtok_r(NULL, "|", &save))
+        items[n++] = (struct diff_item){.text = str_of(p)};
+    return n;
+}
+
+static char *difference(struct arena *life, const char *before, const char *after)
+{
+    struct diff_item old[ITEMS_MAX], new_[ITEMS_MAX];
+    size_t nold = split(arena_strdup(life, before), old);
+    size_t nnew = split(arena_strdup(life, after), new_);
+    struct diff d;
+    BUF(out, 1 << 16);
+
+    diff_sequences(old, nold, new_, nnew, life, &d);
+    for (size_t i = 0; i < d.count; i++) {
+        const struct diff_edit *e = &d.edits[i];
+        const char *x = e->old == LCS_NONE ? "" : old[e->old].text.ptr;
+        const char *y = e->new_ == LCS_NONE ? "" : new_[e->new_].text.ptr;
+        if (e->how == DIFF_UPDATE)
+            buf_printf(&out, "~%s→%s;", x, y);
+        else
+            buf_printf(&out, "%s%s;",
+                    e->how == DIFF_INSERT   ? "+"
+                    : e->how == DIFF_DELETE ? "-"
+                                            : ">",
+                    e->how == DIFF_DELETE ? x : y);
+    }
+    return arena_strdup(life, buf_text(&out));
+}
+
+#define EXPECT_DIFF(before, after, expected)                                                   \
+    do {                                                                                       \
+        SCRATCH struct arena *diff_life = arena_new(NULL, "t");                                \
+        EXPECT_TEXT(difference(diff_life, (before), (after)), (expected));                     \
+    } while (0)
+
+TEST(lists, "items come, go, change and move")
+{
+    EXPECT_DIFF("alpha|beta", "alpha|beta|gamma", "+gamma;");
+    EXPECT_DIFF("alpha|beta", "beta", "-alpha;");
+    EXPECT_DIFF("a b c d|k", "a b c x|k", "~a b c d→a b c x;");
+    EXPECT_DIFF("one|two|three", "three|one|two", ">three;");
+    EXPECT_DIFF("", "", "");
+    EXPECT_DIFF("x", "x", "");
+    EXPECT_DIFF("", "x|y", "+x;+y;");
+}
+
+TEST(smallest, "of several longest matches the one nearest the front is taken")
+{
+    EXPECT_DIFF("a|b", "b|a", ">a;");              /* b, at the front of the new one, stays */
+    EXPECT_DIFF("x|a", "y|a|z|a", "-x;+y;+z;+a;"); /* the first a is the one that stayed */
+}
+
+TEST(repeats, "repeated items are matched one for one")
+{
+    EXPECT_DIFF("x|x|x", "x|x", "-x;");
+    EXPECT_DIFF("x|y|x", "x|x|y", ">y;");
+}
+
+TEST(in_gap, "pairs keep their order and do not cross a match")
+{
+    EXPECT_DIFF("a b|K|c d", "c d e|K|a b f", "-a b;+c d e;-c d;+a b f;");
+}
+
+TEST(ratio, "RA1 to RA4: the change ratio counts words kept in order")
+{
+    static const struct {
+        const char *a, *b;
+        double expected;
+    } cases[] = {{"a b c d", "a b c d", 0}, {"a b c d", "a b x y", 0.5},
+            {"a b c d", "w x y z", 1}, {"a b c d", "a b c d e f g h", 1.0 / 3}, {"", "", 0},
+            {"", "x", 1}, {"a b", "b a", 0.5}};
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct diff_item x = {.text = str_of(cases[i].a)}, y = {.text = str_of(cases[i].b)};
+        double r = diff_ratio(&x, &y);
+        EXPECT(r > cases[i].expected - 1e-9 && r < cases[i].expected + 1e-9);
+    }
+}
+
+/* ---- the table against a naive one
+ * -------------------------------------------------------------- */
+
+static size_t naive_length(const uint32_t *a, size_t na, const uint32_t *b, size_t nb)
+{
+    if (na == 0 || nb == 0)
+        return 0;
+    if (a[0] == b[0])
+        return 1 + naive_length(a + 1, na - 1, b + 1, nb - 1);
+    size_t x = naive_length(a + 1, na - 1, b, nb), y = naive_length(a, na, b + 1, nb - 1);
+    return x > y ? x : y;
+}
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 16;
+}
+
+TEST(model, "matching is longest and earliest for random sequences")
+{
+    uint32_t state = 42, a[8], b[8], match[8];
+    for (int round = 0; round < 3000; round++) {
+        size_t na = next_random(&state) % 9, nb = next_random(&state) % 9, n = 0;
+        uint32_t last = 0;
+        for (size_t i = 0; i < na; i++)
+            a[i] = next_random(&state) % 4;
+        for (size_t i = 0; i < nb; i++)
+            b[i] = next_random(&state) % 4;
+        EXPECT(lcs_match(a, na, b, nb, match));
+        size_t longest = naive_length(a, na, b, nb);
+        for (size_t j = 0; j < nb; j++) {
+            if (match[j] == LCS_NONE)
+                continue;
+            EXPECT(a[match[j]] == b[j] && match[j] + 1 > last);
+            last = match[j] + 1;
+            n++;
+        }
+        EXPECT_INT(n, longest);
+        EXPECT_INT(lcs_length(a, na, b, nb), longest);
+        /* earliest: a position of b is matched whenever that leaves the rest long enough */
+        size_t i = 0, left = longest;
+        for (size_t j = 0; j < nb && left; j++) {
+            bool could = false;
+            for (size_t k = i; k < na && !could; k++)
+                could = a[k] == b[j] &&
+                        naive_length(a + k + 1, na - k - 1, b + j + 1, nb - j - 1) + 1 == left;
+            EXPECT(could == (match[j] != LCS_NONE));
+            if (match[j] == LCS_NONE)
+                continue;
+            i = match[j] + 1;
+            left--;
+        }
+    }
+}
+
+TEST(large, "sequences too large for the table are still matched in order, and say so")
+{
+    enum { N = 20000 };
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    uint32_t *a = arena_array_of(life, N, uint32_t), *b = arena_array_of(life, N, uint32_t);
+    uint32_t *match = arena_array_of(life, N, uint32_t);
+    uint32_t last = 0;
+    size_t n = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        a[i] = i;
+        b[i] = i % 10 == 0 ? N + i : i; /* each tenth is new */
+    }
+    EXPECT(!lcs_match(a, N, b, N, match));
+    for (size_t j = 0; j < N; j++) {
+        if (match[j] == LCS_NONE)
+            continue;
+        EXPECT(a[match[j]] == b[j] && match[j] + 1 > last);
+        last = match[j] + 1;
+        n++;
+    }
+    EXPECT_INT(n, N - N / 10);
+}
+
+TEST_MAIN()

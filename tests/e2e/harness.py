@@ -1,0 +1,253 @@
+"""What the end-to-end tests share: a real engine, real web servers, TAP.
+
+A test file looks like this:
+
+    from harness import *
+
+    @test("a page that changes is reported once")
+    def _():
+        with Site() as site, Vigil() as v:
+            site.put("/a.html", "<p>one</p>")
+            v.add(f"CREATE SENTINEL a USING {site.url}/a.html MONITOR any change FETCH EVERY 1 second")
+            v.start()
+            ...
+            wait_until(lambda: v.sql("SELECT count(*) FROM vigil.changes") == "1")
+
+    main()
+
+Everything runs on loopback in a short-named directory below /tmp that goes away afterwards;
+no server is left running.  VIGIL names the binary; meson sets it.
+"""
+import contextlib
+import http.server
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+VIGIL = os.environ.get("VIGIL") or os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "../../build/engine/vigil")
+# Sanitizers make everything slower; patience is scaled, never the expectations.
+SLOW = float(os.environ.get("VIGIL_TEST_SLOWNESS", "1"))
+TRY = ["--allow", "127.0.0.0/8", "--set", "fetch.min_interval=1s"]
+
+_tests = []
+
+
+def test(sentence):
+    """Registers a test; an AssertionError or any other exception fails it."""
+    def register(function):
+        _tests.append((sentence, function))
+        return function
+    return register
+
+
+def main():
+    only = sys.argv[1:]
+    chosen = [(s, f) for s, f in _tests if not only or any(o in s for o in only)]
+    failed = 0
+    print(f"1..{len(chosen)}", flush=True)
+    for number, (sentence, function) in enumerate(chosen, 1):
+        begun = time.monotonic()
+        try:
+            skipped = function()
+            note = f" # SKIP {skipped}" if isinstance(skipped, str) else ""
+            print(f"ok {number} - {sentence}{note}", flush=True)
+        except BaseException as e:  # a test that hangs is interrupted; that is a failure too
+            failed += 1
+            import traceback
+            for line in traceback.format_exc().splitlines():
+                print("# " + line)
+            print(f"not ok {number} - {sentence}", flush=True)
+            if isinstance(e, KeyboardInterrupt):
+                break
+        print(f"# {time.monotonic() - begun:.1f} s", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+def wait_until(condition, seconds=20, what="it happened"):
+    """Polls until the condition is true; what it returned last is in the error."""
+    deadline = time.monotonic() + seconds * SLOW
+    last = None
+    while time.monotonic() < deadline:
+        last = condition()
+        if last:
+            return last
+        time.sleep(0.05)
+    raise AssertionError(f"waited {seconds * SLOW:.0f} s until {what}; last seen: {last!r}")
+
+
+def equal(actual, expected):
+    assert actual == expected, f"{actual!r} is not {expected!r}"
+
+
+def contains(text, part):
+    assert part in text, f"no {part!r} in:\n{text}"
+
+
+class Vigil:
+    """One data directory and the commands on it."""
+
+    def __init__(self, data=None, args=(), env=None):
+        self.home = tempfile.mkdtemp(prefix="vg-", dir="/tmp")
+        os.chmod(self.home, 0o755)
+        self.data = data or os.path.join(self.home, "d")
+        self.where = ["--data", self.data]
+        self.args = list(args)
+        self.env = {k: w for k, w in os.environ.items() if not k.startswith("VIGIL_")}
+        self.env["NO_COLOR"] = "1"
+        self.env.update(env or {})
+        self.engine = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        try:
+            self.stop(check=exc[0] is None)
+        finally:
+            shutil.rmtree(self.home, ignore_errors=True)
+
+    # -- commands
+
+    def run(self, *words, input=None, code=0, timeout=60, settings=TRY):
+        """Runs a command; returns it with stdout and stderr.  code=None: any exit code."""
+        words = list(map(str, words))
+        command = [VIGIL, words[0], *self.where, *settings, *self.args, *words[1:]]
+        done = subprocess.run(command, input=input, capture_output=True, text=True,
+                              env=self.env, timeout=timeout * SLOW)
+        if code is not None and done.returncode != code:
+            raise AssertionError(f"{' '.join(words)}: exit {done.returncode}, expected {code}\n"
+                                 f"stdout: {done.stdout}\nstderr: {done.stderr}")
+        return done
+
+    def add(self, definitions, code=0, **kw):
+        return self.run("add", "-", input=definitions, code=code, **kw)
+
+    def rows(self, *words, **kw):
+        return [json.loads(line) for line in self.run(*words, "--json", **kw).stdout.splitlines()]
+
+    def sql(self, query):
+        return self.run("psql", "-XAtq", "-c", query, settings=()).stdout.strip()
+
+    # -- the engine
+
+    def start(self, *words, settings=TRY, wait=True):
+        assert not self.engine
+        self.out = open(os.path.join(self.home, "out"), "ab")
+        self.engine = subprocess.Popen(
+            [VIGIL, "run", *self.where, *settings, *self.args, *words],
+            stdout=self.out, stderr=subprocess.STDOUT, env=self.env, stdin=subprocess.DEVNULL)
+        if wait:
+            wait_until(lambda: self.is_up() or self.engine.poll() is not None, 60,
+                       "the engine answers")
+            assert self.engine.poll() is None, "the engine ended:\n" + self.output()
+
+    def is_up(self):
+        done = self.run("status", "--json", code=None, settings=())
+        return done.returncode == 0 and '"pid"' in done.stdout
+
+    def status(self):
+        return json.loads(self.run("status", "--json", settings=()).stdout)
+
+    def output(self):
+        with open(os.path.join(self.home, "out"), errors="replace") as f:
+            return f.read()
+
+    def kill(self, how=signal.SIGKILL):
+        self.engine.send_signal(how)
+        self.engine.wait(30 * SLOW)
+        self.out.close()
+        code, self.engine = self.engine.returncode, None
+        return code
+
+    def stop(self, check=True):
+        if not self.engine:
+            return
+        code = self.kill(signal.SIGTERM)
+        if check:
+            assert code == 0, f"the engine ended with {code}:\n" + self.output()
+
+    def postmaster(self):
+        with open(os.path.join(self.data, "pg", "postmaster.pid")) as f:
+            return int(f.readline())
+
+
+class Site:
+    """A web server whose pages are whatever the test says; keeps a log of requests.
+
+    A page is text (200, text/html), or a function of the request handler that answers itself.
+    """
+
+    def __init__(self, port=0):
+        self.pages, self.requests = {}, []
+        self.lock = threading.Lock()
+        site = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                with site.lock:
+                    site.requests.append((time.time(), self.path, dict(self.headers)))
+                    page = site.pages.get(self.path)
+                if callable(page):
+                    page(self)
+                elif page is None:
+                    self.answer(404, "<p>no such page</p>")
+                else:
+                    self.answer(200, page)
+
+            def answer(self, status, body, headers=()):
+                body = body.encode() if isinstance(body, str) else body
+                self.send_response(status)
+                names = {n.lower() for n, _ in headers}
+                if "content-type" not in names:
+                    self.send_header("Content-Type", "text/html; charset=utf-8")
+                for name, value in headers:
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *args):
+                pass
+
+        class Server(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128
+
+            def handle_error(self, *args):  # a client that was killed is no news
+                pass
+
+        self.server = Server(("127.0.0.1", port), Handler)
+        self.port = self.server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *exc):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def put(self, path, page):
+        with self.lock:
+            self.pages[path] = page
+
+    def count(self, path):
+        with self.lock:
+            return sum(1 for _, p, _ in self.requests if p == path)
+
+
+def free_port():
+    with contextlib.closing(socket.socket()) as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
