@@ -112,6 +112,11 @@ static bool shows_both_sides(const struct grammar_change *c)
     return false;
 }
 
+const char *request_default_method(const struct grammar_request *r)
+{
+    return r->body ? "POST" : "GET";
+}
+
 static void fill_defaults(struct check *ck, struct grammar_definition *eff)
 {
     if (eff->notify.n_methods == 0)
@@ -129,7 +134,7 @@ static void fill_defaults(struct check *ck, struct grammar_definition *eff)
     if (eff->priority == 0)
         eff->priority = 1;
     if (!eff->request.method)
-        eff->request.method = eff->request.body ? "POST" : "GET";
+        eff->request.method = request_default_method(&eff->request);
     eff->given = (1u << GRAMMAR_CLAUSE_COUNT) - 1; /* (2) */
     if (!eff->topic)
         eff->given &= ~(1u << GRAMMAR_TOPIC);

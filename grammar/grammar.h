@@ -496,6 +496,12 @@ struct grammar_world {
 MUST_USE enum err grammar_check(
         struct grammar_script *script, const struct grammar_world *world);
 
+/* Reads what grammar_print_effective wrote, as an effective definition again: pages of leaves,
+ * instants and request method are set.  Not what depends on others: for START and END with a
+ * negative offset `at` is MSEC_NEVER. */
+MUST_USE enum err grammar_load(struct arena *life, const char *text, struct fault *f,
+        const struct grammar_definition **ret_definition);
+
 /* ---- printing ----------------------------------------------------------------------- */
 
 /* One line, without a semicolon.  Printing never fails; ask out->overflowed. */

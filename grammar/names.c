@@ -119,17 +119,14 @@ struct entry *entry_need(struct check *ck, const char *name, struct grammar_pos 
     return NULL;
 }
 
-struct grammar_definition *entry_definition(struct check *ck, struct entry *e)
+const struct grammar_definition *entry_definition(struct check *ck, struct entry *e)
 {
     if (e->definition || !e->stored)
         return e->definition;
-    struct grammar_script *s;
-    enum err err = grammar_parse(ck->life, e->name, e->stored, strlen(e->stored), &s);
-    if (err == OK && s->statements && s->statements->definition) {
-        e->definition = s->statements->definition;
-        lifespan_of_stored(ck, e->definition);
-    }
-    e->stored = NULL;
+    const struct grammar_definition *d;
+    if (grammar_load(ck->life, e->stored, NULL, &d) == OK)
+        e->definition = d;
+    e->stored = NULL; /* what does not parse now never will */
     return e->definition;
 }
 
