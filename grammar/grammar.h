@@ -220,7 +220,8 @@ struct grammar_request {
 };
 
 struct grammar_definition {
-    uint32_t given; /* bit (1 << enum grammar_clause) for each clause that was written */
+    uint32_t given;  /* bit (1 << enum grammar_clause) for each clause that was written */
+    uint32_t broken; /* and for each in which something was reported */
     struct grammar_page *pages;
     unsigned n_pages;
     struct grammar_change *monitor;

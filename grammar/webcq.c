@@ -302,6 +302,8 @@ bool parse_webcq(struct parser *p, struct grammar_definition *d)
     }
     translate_type(p, &cq, d);
     translate_notify(p, &cq, d);
+    if (p->st->has_errors)
+        d->broken = UINT32_MAX; /* clauses of the two forms do not correspond one to one */
     if (d->topic && (!*d->topic || strpbrk(d->topic, "\r\n")))
         parse_error(p, GRAMMAR_E051, cq.pos[CQ_NAME], "a name is one line of text");
     return true;

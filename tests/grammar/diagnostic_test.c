@@ -21,7 +21,8 @@ TEST(text, "a mistake is shown with file, place, code, line, caret and advice")
             shown(life, "CREATE SENTINEL t USING http://x.org MONITOR links FROM 13/02/2027"),
             "test.vigil:1:57: error: E031: no such date (month/day/year is expected)\n"
             "    CREATE SENTINEL t USING http://x.org MONITOR links FROM 13/02/2027\n"
-            "                                                            ^\n");
+            "                                                            ^\n"
+            "    Did you mean 02/13/2027?\n");
 }
 
 TEST(caret, "the caret stands under its place, behind tabs and wide characters too")

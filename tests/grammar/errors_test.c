@@ -311,6 +311,19 @@ TEST(several, "mistakes that do not follow from each other are told in one run")
             "3:6 E010");
 }
 
+TEST(both_passes, "a clause that cannot be read does not hide what is wrong with the others")
+{
+    EXPECT_MARKED("CREATE SENTINEL ¤s1 USING ¤nosuch MONITOR regexp ¤'(a' FETCH every 1 ¤month",
+            "E044 E040 E053 E023");
+    EXPECT_MARKED(M "¤colours ¤FETCH every 5 s FROM ¤06/02/03 TO 12/31/2026", "E054 E024 E033");
+    EXPECT_MARKED(X "FROM ¤13/13/2027 TO ¤01/01/2020", "E031 E034");
+    EXPECT_MARKED(X "FROM 2027-01-01 TO ¤soon", "E030");
+    EXPECT_MARKED(M "¤linkz OR (¤imagse AND ¤all tgas) FETCH on change", "E054 E054 E054");
+    EXPECT_MARKED(M "¤some colours and more FETCH every 1 ¤year", "E054 E023");
+    EXPECT_MARKED("CREATE SENTINEL t USING ¤http:// MONITOR regexp ¤'[' FROM ¤end(old)",
+            "E045 E053 E041");
+}
+
 TEST(follow, "who refers to a wrong definition is not blamed for it")
 {
     EXPECT_CODES("CREATE SENTINEL a USING http://x.org MONITOR colours;\n"

@@ -267,6 +267,8 @@ TEST(hints, "what was probably meant is said")
             {"CREATE SENTINEL t " X "FROM 12/12/2026 10:00 PSD", "Did you mean PST?"},
             {"CREATE SENTINEL t " X "FROM nwo", "Did you mean now?"},
             {"CRAETE SENTINEL t " X, "Did you mean CREATE?"},
+            {"CREATE SENTINEL t " X "FETCH ever 2 hours", "Did you mean EVERY?"},
+            {"CREATE SENTINEL t " X "TO 31/12/2027", "Did you mean 12/31/2027?"},
             {"SHOW SENTINEL bse9", "Did you mean \"base9\"?"},
             {"SHOW SENTINEL s2", "Did you mean \"s1\"?"},
             {"CREATE SENTINEL mine " X "; SHOW SENTINEL mnie", "Did you mean \"mine\"?"},
