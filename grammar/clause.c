@@ -162,7 +162,7 @@ static bool parse_count(struct parser *p, const char *what, int64_t max, unsigne
     return true;
 }
 
-static bool parse_topic(struct parser *p, struct grammar_definition *d)
+bool parse_topic(struct parser *p, struct grammar_definition *d)
 {
     struct grammar_pos pos = p->tok.pos;
     if (!parse_string(p, "a topic, as a string", &d->topic))

@@ -4,6 +4,8 @@
 #define X "CREATE SENTINEL t USING http://x.org MONITOR links "
 #define M "CREATE SENTINEL t USING http://x.org MONITOR "
 
+#define CQ "CREATE SENTINEL t AS SENTINEL TYPE any change SENTINEL TARGET http://x.org "
+
 static const struct {
     const char *text, *codes;
 } wrong[] = {
@@ -84,6 +86,69 @@ static const struct {
          "a123456789b123456789c123456789d123456789e123456789f123456789g123 USING http://x.org "
          "MONITOR links",
                 "E017"},
+
+        /* the WebCQ form */
+        {CQ "SENTINEL ¤COLOUR red", "E010"},
+        {CQ "TRIGGER ¤WARNING 1 day", "E010"},
+        {CQ "NOTIFICATION ¤DAY 1 day", "E010"},
+        {CQ "SENTINEL NAME ¤film", "E010"},
+        {CQ "TRIGGER CONDITION ¤often", "E010"},
+        {CQ "¤banana", "E013"},
+        {CQ "¤TRIGER CONDITION 1 day", "E010"},
+        {CQ "\n¤ENABLE SENTINEL s1", "E013"},
+        {CQ "SENTINEL NAME ¤''", "E051"},
+        {CQ "SENTINEL NAME ¤'two\nlines'", "E019"},
+        {CQ "NOTIFICATION METHOD ¤pigeon", "E060"},
+        {CQ "START CONDITION ¤02/30/2027 STOP CONDITION ¤whenever", "E031 E030"},
+        {"CREATE SENTINEL t AS SENTINEL TYPE ¤colours SENTINEL TARGET http://x.org", "E054"},
+        {"CREATE SENTINEL t AS SENTINEL TYPE ¤7 SENTINEL TARGET ¤http://", "E054 E045"},
+        {"CREATE SENTINEL t AS SENTINEL TYPE keywords SENTINEL TARGET http://x.org SENTINEL "
+         "OBJECT "
+         "¤'a,,b'",
+                "E051"},
+        {"CREATE SENTINEL t AS SENTINEL TYPE table SENTINEL TARGET http://x.org SENTINEL "
+         "OBJECT ¤' '",
+                "E051"},
+        {"CREATE SENTINEL t AS SENTINEL TYPE regular expression SENTINEL TARGET http://x.org "
+         "SENTINEL "
+         "OBJECT ¤'(a'",
+                "E053"},
+
+        /* subscriptions */
+        {"SUBSCRIPTION ¤", "E010"},
+        {"SUBSCRIPTION s¤", "E010"},
+        {"SUBSCRIPTION s ¤banana", "E013"},
+        {"SUBSCRIPTION s ¤REPROT WHEN daily", "E010"},
+        {"SUBSCRIPTION s MONITORING ¤<P/> WHERE URL = 'http://x.org'", "E010"},
+        {"SUBSCRIPTION s MONITORING SELECT <P ¤> WHERE URL = 'http://x.org'", "E010"},
+        {"SUBSCRIPTION s MONITORING SELECT <P a=¤7/> WHERE URL = 'http://x.org'", "E010"},
+        {"SUBSCRIPTION s MONITORING SELECT ¤<P a=X/> WHERE URL = 'http://x.org'", "E010"},
+        {"SUBSCRIPTION s MONITORING SELECT ¤X FROM self//b Y WHERE URL = 'http://x.org'",
+                "E010"},
+        {"SUBSCRIPTION s MONITORING SELECT Y FROM ¤page//b Y WHERE URL = 'http://x.org'",
+                "E010"},
+        {"SUBSCRIPTION s MONITORING SELECT Y FROM self//b Y, self/c ¤y WHERE URL = "
+         "'http://x.org'",
+                "E012"},
+        {"SUBSCRIPTION s MONITORING SELECT <P/> WHERE URL = ¤http://x.org", "E010"},
+        {"SUBSCRIPTION s MONITORING SELECT <P/> WHERE URL = ¤'nowhere'", "E045"},
+        {"SUBSCRIPTION s MONITORING SELECT <P/> WHERE DOCID = ¤'x'", "E010"},
+        {"SUBSCRIPTION s MONITORING SELECT <P/> WHERE LastUpdate > ¤soon", "E030"},
+        {"SUBSCRIPTION s MONITORING SELECT <P/> WHERE LastUpdate > 01/01/2026 ¤XYZ", "E032"},
+        {"SUBSCRIPTION s MONITORING SELECT <P/> WHERE¤", "E010"},
+        {"SUBSCRIPTION s CONTINUOUS q ¤WHEN daily", "E010"},
+        {"SUBSCRIPTION s CONTINUOUS q select x¤", "E010"},
+        {"SUBSCRIPTION s CONTINUOUS q select x WHEN daily ¤CONTINUOUS q select y WHEN daily",
+                "E044"},
+        {"SUBSCRIPTION s VIRTUAL ¤7", "E010"},
+        {"SUBSCRIPTION s VIRTUAL Team¤", "E010"},
+        {"SUBSCRIPTION a REPORT WHEN daily; SUBSCRIPTION b ¤VIRTUAL a.q", "W002"},
+        {"SUBSCRIPTION s REPORT WHEN¤", "E010"},
+        {"SUBSCRIPTION s REPORT WHEN count ¤< 3", "E010"},
+        {"SUBSCRIPTION s REPORT WHEN notifications.¤number > 3", "E010"},
+        {"SUBSCRIPTION s REPORT WHEN daily ATMOST weekly ATMOST ¤weekly", "E012"},
+        {"SUBSCRIPTION s REPORT WHEN daily ATMOST 5 ATMOST ¤6", "E012"},
+        {"SUBSCRIPTION s REPORT WHEN daily ARCHIVE ¤ever", "E026"},
 
         /* requests */
         {X "WITH (¤colour = 'red')", "E018"},
