@@ -24,6 +24,11 @@ static const char *const inline_names[] = {
         "a", "b", "code", "em", "font", "i", "span", "strong", "sub", "sup", "u"};
 static const char *const dropped_names[] = {"noscript", "script", "style", "template"};
 
+bool page_tag_is_inline(struct str name)
+{
+    return name_is_one_of(name, inline_names, countof(inline_names));
+}
+
 void build_init(struct build *b, size_t max, bool xml)
 {
     *b = (struct build){.max = max, .xml = xml, .drop_scripts = !xml};
@@ -266,7 +271,7 @@ void build_open(struct build *b, struct str name, struct pair *attrs, size_t nat
         b->drop_scripts =
                 str_equal_nocase(name, STR("html")) || str_equal_nocase(name, STR("svg"));
 
-    bool is_inline = name_is_one_of(name, inline_names, countof(inline_names));
+    bool is_inline = page_tag_is_inline(name);
     if (is_inline)
         text_flush(b);
     else

@@ -96,6 +96,9 @@ struct str page_image(const struct page_digest *d, uint32_t image); /* sorted, e
 struct str page_base(
         const struct page_digest *d); /* what references are seen from; may be "" */
 
+/* a, b, i, span and their like: what does not interrupt a block. */
+bool page_tag_is_inline(struct str name);
+
 /* The text of each block, in order: texts of inline elements joined as a browser shows it.
  * Allocated in `life`. */
 struct page_block {

@@ -59,8 +59,8 @@ static void job_run(struct cdg_task *task)
 {
     struct job *j = container_of(task, struct job, task);
     j->life = arena_new(NULL, "job");
-    j->count = cdg_plan_run(j->plan, world.versions[j->version], old_version, NULL, j->life,
-            &j->verdicts);
+    j->count = cdg_plan_run(
+            j->plan, world.versions[j->version], old_version, NULL, j->life, &j->verdicts);
     inbox_push(&inbox, &j->link);
 }
 
@@ -84,8 +84,8 @@ static int64_t naive_old(const struct sentinel *s, int64_t version)
 
 static void join_or_leave(void)
 {
-    static const struct cdg_compare options[OPTIONS] = {{CDG_PAIRWISE, 0}, {CDG_MOVING, 3},
-            {CDG_EVERY, 3}, {CDG_EVERY, 4}};
+    static const struct cdg_compare options[OPTIONS] = {
+            {CDG_PAIRWISE, 0}, {CDG_MOVING, 3}, {CDG_EVERY, 3}, {CDG_EVERY, 4}};
     int page = (int)pick(PAGES), i = (int)pick(SENTINELS);
     struct sentinel *s = &world.model[page][i];
 
@@ -100,7 +100,8 @@ static void join_or_leave(void)
     s->joined = true;
     s->compare = options[pick(OPTIONS)];
     s->base = world.latest[page] ? world.latest[page] : 1;
-    struct cdg_subscription sub = {page, i, pick(2) ? &any : &either, s->compare, world.latest[page]};
+    struct cdg_subscription sub = {
+            page, i, pick(2) ? &any : &either, s->compare, world.latest[page]};
     EXPECT(cdg_join(world.g, &sub, NULL) == OK);
 }
 
@@ -151,7 +152,7 @@ static void receive(void)
     struct list taken;
     list_init(&taken);
     inbox_take(&inbox, &taken);
-    list_each(l, &taken) {
+    list_each (l, &taken) {
         struct job *j = list_entry(l, struct job, link);
         check(j);
         cdg_plan_give_back(world.g, j->plan);
