@@ -84,6 +84,8 @@ static uint32_t node_add(struct build *b, uint32_t tag)
     put(&b->children, 0);
     put(&b->tags, tag);
     put(&b->attr_at, (uint32_t)(b->attrs.len / (2 * sizeof(uint32_t))));
+    if (node >= PAGE_NODES_MAX)
+        b->too_many = b->overflowed = true;
     if (b->children.overflowed || b->tags.overflowed || b->attr_at.overflowed)
         b->overflowed = true;
     else if (parent)

@@ -18,6 +18,7 @@
 enum {
     PAGE_BODY_MAX = 64 << 20,    /* bytes of a body */
     PAGE_DEPTH_MAX = 10000,      /* elements inside each other */
+    PAGE_NODES_MAX = 1000000,    /* elements and texts */
     PAGE_ATTRIBUTES_MAX = 1000,  /* attributes of one element */
     PAGE_DIGEST_MAX = 256 << 20, /* bytes of a digest; a good maximum for `out` */
 };

@@ -107,7 +107,7 @@ struct build {
 
     /* where we are */
     bool drop_scripts;
-    bool too_deep, overflowed;
+    bool too_deep, too_many, overflowed;
     struct buf open;     /* struct open_element, outermost first */
     unsigned skip_depth; /* > 0: inside an element that is dropped */
     struct buf raw;      /* text not yet made a node */
