@@ -44,14 +44,14 @@ def watched_until_back(v, seconds=60):
 
 
 def backends(v):
-    return [int(p) for p in v.sql(
-        "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
-        " AND pid <> pg_backend_pid()").split()]
+    """The server's side of the connection the engine writes through: it holds a lock."""
+    return [int(p) for p in v.sql("SELECT pid FROM pg_locks WHERE locktype = 'advisory'"
+                                  " AND mode = 'ExclusiveLock' AND granted").split()]
 
 
 def end_writer(v, dice):
-    v.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-          " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
+    for pid in backends(v):
+        v.sql(f"SELECT pg_terminate_backend({pid})")
 
 
 def kill_backend(v, dice):
@@ -304,6 +304,64 @@ def _():
         assert cuts >= 30, cuts
         v.stop()
         proxy.close()
+
+
+@test("a database that hangs without a word does not hang the engine: the status answers, pages"
+      " that are under way wait, and all goes on afterwards")
+def _():
+    with Counters() as site, Vigil() as v:
+        small_web(site)
+        v.add(site.sentinels())
+        v.start()
+        wait_until(lambda: stored(v) >= 4)
+        slowest = 0
+        for span in (3, 8):
+            stuck = backends(v)
+            assert stuck
+            for pid in stuck:
+                os.kill(pid, signal.SIGSTOP)
+            try:
+                until = time.monotonic() + span
+                while time.monotonic() < until:
+                    begun = time.monotonic()
+                    v.status()
+                    slowest = max(slowest, time.monotonic() - begun)
+                    time.sleep(0.1)
+            finally:
+                for pid in stuck:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGCONT)
+            before = stored(v)
+            wait_until(lambda: stored(v) > before)
+        assert slowest < 2 * SLOW, slowest
+        site.freeze()
+        settle(v, site)
+        print(f"# slowest status {slowest:.2f} s: {audit(v, site)}")
+
+
+@test("told to stop while the database is away, it ends in a few seconds; what was not committed"
+      " is found again")
+def _():
+    with external() as (site, v, server):
+        v.add(site.sentinels())
+        v.start()
+        wait_until(lambda: stored(v) >= 4)
+        for how in ("immediate", "fast"):
+            time.sleep(0.7)
+            server.stop(how)
+            time.sleep(1.2)
+            begun = time.monotonic()
+            v.kill(signal.SIGTERM)
+            took = time.monotonic() - begun
+            print(f"# ended after {took:.1f} s")
+            assert took < 15 * SLOW, took
+            server.start()
+            v.start()
+            before = stored(v)
+            wait_until(lambda: stored(v) > before)
+        site.freeze()
+        settle(v, site)
+        print(f"# {audit(v, site)}")
 
 
 main()
