@@ -41,6 +41,8 @@ struct led_mem {
 
 void *led_alloc(struct led *led, size_t bytes); /* cleared */
 void led_release(struct led *led, void *block, size_t bytes);
+/* An array of pointers, twice as large as `*cap` says; NULL to begin with. */
+void *led_grow(struct led *led, void *array, size_t *cap);
 #define led_alloc_of(led, type) ((type *)led_alloc((led), sizeof(type)))
 
 /* ---- operators: one file and one row in ops.def each ---- */
