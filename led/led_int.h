@@ -125,9 +125,9 @@ struct led_event *led_event_new(
         struct led *led, const struct led_wish *wish, const char *name, uint64_t id);
 void led_event_key(struct led *led, struct led_event *e);
 void led_event_unkey(struct led *led, struct led_event *e);
-void led_event_unuse(
-        struct led *led, struct led_event *e);             /* and frees it if it was the last */
-void led_event_reap(struct led *led, struct led_event *e); /* frees it if nothing needs it */
+/* Frees it if nothing needs it; unusing takes one need away first. */
+void led_event_reap(struct led *led, struct led_event *e);
+void led_event_unuse(struct led *led, struct led_event *e);
 MUST_USE enum err led_span_check(const char *what, msec span, struct fault *f);
 
 /* ---- occurrences (occurrence.c) ---- */
