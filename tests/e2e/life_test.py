@@ -286,7 +286,7 @@ def _():
               "DROP SENTINEL a;")
         equal(state(v, "a"), "")
         v.add("DROP SENTINEL b;" + define("b", "FETCH EVERY 2 minutes"))
-        equal(v.sql("SELECT fetch FROM vigil.status WHERE name = 'b'"), "every 2 minutes")
+        equal(v.sql("SELECT s.fetch FROM vigil.status s WHERE name = 'b'"), "every 2 minutes")
         v.add("DISABLE SENTINEL b; ENABLE SENTINEL b; DISABLE SENTINEL b;")
         equal(state(v, "b"), "disabled")
         v.add("STOP SENTINEL b;")
