@@ -68,6 +68,8 @@ static void write_escaped(struct buf *out, struct str s)
             buf_puts(out, "\\t");
         else if (c < 0x20 || c == 0x7F)
             buf_printf(out, "\\u%04x", c);
+        else if (n == 2 && c == 0xC2 && (unsigned char)s.ptr[i + 1] < 0xA0)
+            buf_printf(out, "\\u%04x", (unsigned char)s.ptr[i + 1]); /* C1: a terminal acts on them */
         else if (n == 0)
             buf_puts(out, "\xEF\xBF\xBD"); /* U+FFFD for each byte that is no character */
         else

@@ -27,7 +27,8 @@ void answer_add_diff(struct answer *a, struct arena *life, const struct diff *d,
         const struct diff_item *old, const struct diff_item *new_)
 {
     static const enum change_how how[] = {[DIFF_INSERT] = CHANGE_INSERTED,
-            [DIFF_DELETE] = CHANGE_DELETED, [DIFF_UPDATE] = CHANGE_UPDATED,
+            [DIFF_DELETE] = CHANGE_DELETED,
+            [DIFF_UPDATE] = CHANGE_UPDATED,
             [DIFF_MOVE] = CHANGE_MOVED};
 
     for (size_t i = 0; i < d->count; i++) {

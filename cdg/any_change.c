@@ -8,9 +8,11 @@
  */
 #include "cdg/cdg_int.h"
 
-/* ---- texts ----------------------------------------------------------------------------------------- */
+/* ---- texts
+ * ----------------------------------------------------------------------------------------- */
 
-static struct diff_item *block_items(const struct page_digest *d, struct arena *life, size_t *ret_n)
+static struct diff_item *block_items(
+        const struct page_digest *d, struct arena *life, size_t *ret_n)
 {
     struct page_block *blocks;
     size_t n = page_blocks(d, life, &blocks);
@@ -37,7 +39,8 @@ static void compare_texts(const struct question *q, struct answer *a)
     answer_add_diff(a, q->life, &d, from, to);
 }
 
-/* ---- elements -------------------------------------------------------------------------------------- */
+/* ---- elements
+ * -------------------------------------------------------------------------------------- */
 
 struct elements {
     const struct page_digest *d;
@@ -62,7 +65,8 @@ static uint32_t *subtree_ends(const struct page_digest *d, struct arena *scratch
     return end;
 }
 
-static struct diff_item element_item(const struct page_digest *d, uint32_t node, struct arena *life)
+static struct diff_item element_item(
+        const struct page_digest *d, uint32_t node, struct arena *life)
 {
     uint32_t from = d->attr_at[node], n = d->attr_at[node + 1] - from;
     struct str *parts = arena_array_of(life, n + 1, struct str);
@@ -89,8 +93,10 @@ static struct diff_item element_item(const struct page_digest *d, uint32_t node,
 
 static struct elements elements_of(const struct page_digest *d, struct arena *life)
 {
-    uint32_t *end = subtree_ends(d, life), *texts = arena_array_of(life, d->nodes + 1, uint32_t);
-    struct elements e = {.d = d, .items = arena_array_of(life, d->nodes + 1, struct diff_item),
+    uint32_t *end = subtree_ends(d, life),
+             *texts = arena_array_of(life, d->nodes + 1, uint32_t);
+    struct elements e = {.d = d,
+            .items = arena_array_of(life, d->nodes + 1, struct diff_item),
             .node = arena_array_of(life, d->nodes + 1, uint32_t),
             .has_text = arena_array_of(life, d->nodes + 1, bool)};
 
@@ -125,15 +131,17 @@ static void compare_attributes(const struct question *q, struct answer *a,
         struct str x = i < old->nparts ? old->parts[i] : (struct str){"", 0};
         struct str y = j < new_->nparts ? new_->parts[j] : (struct str){"", 0};
         size_t nx = strcspn(x.ptr, "="), ny = strcspn(y.ptr, "=");
-        int c = i == old->nparts ? 1 : j == new_->nparts ? -1 : strncmp(x.ptr, y.ptr, nx > ny ? nx : ny);
+        int c = i == old->nparts    ? 1
+                : j == new_->nparts ? -1
+                                    : strncmp(x.ptr, y.ptr, nx > ny ? nx : ny);
         struct change change = {CHANGE_UPDATED, .path = path};
         if (c <= 0)
             change.old = x;
         if (c >= 0)
             change.new_ = y;
         if (c != 0 || !str_equal(x, y)) {
-            change.path = arena_printf(q->life, "%s/@%.*s", path ? path : "", (int)(c <= 0 ? nx : ny),
-                    c <= 0 ? x.ptr : y.ptr);
+            change.path = arena_printf(q->life, "%s/@%.*s", path ? path : "",
+                    (int)(c <= 0 ? nx : ny), c <= 0 ? x.ptr : y.ptr);
             answer_add(a, q->life, change);
         }
         i += c <= 0;
@@ -141,12 +149,14 @@ static void compare_attributes(const struct question *q, struct answer *a,
     }
 }
 
-static void add_element_edit(const struct question *q, struct answer *a, const struct diff_edit *e,
-        const struct elements *old, const struct elements *new_, bool text_differs)
+static void add_element_edit(const struct question *q, struct answer *a,
+        const struct diff_edit *e, const struct elements *old, const struct elements *new_,
+        bool text_differs)
 {
     struct change c = {.how = CHANGE_UPDATED};
 
-    if (e->how == DIFF_UPDATE && str_equal(old->items[e->old].parts[0], new_->items[e->new_].parts[0])) {
+    if (e->how == DIFF_UPDATE &&
+            str_equal(old->items[e->old].parts[0], new_->items[e->new_].parts[0])) {
         compare_attributes(q, a, &old->items[e->old], &new_->items[e->new_],
                 path_of(q, a, new_->d, new_->node[e->new_]));
         return;

@@ -45,22 +45,22 @@ enum cdg_region { CDG_REGION_NONE, CDG_REGION_XPATH, CDG_REGION_CSS };
 /* A change type with its arguments.  What a kind does not use stays zero; a zeroed leaf
  * with a kind is the plain question. */
 struct cdg_leaf {
-    int kind;                /* of cdg_kind_find */
-    bool raw;                /* any change: bytes instead of the canonical tree */
-    bool counted;            /* words, keywords: how often, not only whether */
-    bool all;                /* keywords: all of them as one */
-    bool on_text;            /* regexp: on the text, not on the source */
-    bool strict;             /* element: only its own text counts for `contains` */
-    unsigned number;         /* table, list: which one, from 1; 0: the first, or by text */
-    unsigned box;            /* phrase: words of context, 0: 10 */
-    unsigned occurrence;     /* phrase: which one, from 1; 0: the first */
-    enum cdg_status status;  /* element */
-    const char *text;        /* table, list: identifying text; regexp: the pattern; element: the
-                                name; phrase containing: the text.  NULL: none */
-    const char *contains;    /* element: NULL: none */
+    int kind;               /* of cdg_kind_find */
+    bool raw;               /* any change: bytes instead of the canonical tree */
+    bool counted;           /* words, keywords: how often, not only whether */
+    bool all;               /* keywords: all of them as one */
+    bool on_text;           /* regexp: on the text, not on the source */
+    bool strict;            /* element: only its own text counts for `contains` */
+    unsigned number;        /* table, list: which one, from 1; 0: the first, or by text */
+    unsigned box;           /* phrase: words of context, 0: 10 */
+    unsigned occurrence;    /* phrase: which one, from 1; 0: the first */
+    enum cdg_status status; /* element */
+    const char *text;       /* table, list: identifying text; regexp: the pattern; element: the
+                               name; phrase containing: the text.  NULL: none */
+    const char *contains;   /* element: NULL: none */
     const char *const *words; /* keywords, phrases, and the words of EXCEPT */
     size_t nwords;
-    bool changed_over;       /* CHANGED > percent% */
+    bool changed_over; /* CHANGED > percent% */
     double percent;
     enum cdg_region region;
     const char *selector;
@@ -100,8 +100,8 @@ struct cdg_subscription {
 };
 
 /* Says whether cdg_join would take this expression, and joins nothing. */
-MUST_USE enum err cdg_check(const struct cdg_expr *expr, struct cdg_compare compare,
-        struct fault *f);
+MUST_USE enum err cdg_check(
+        const struct cdg_expr *expr, struct cdg_compare compare, struct fault *f);
 
 /* A sentinel joins a page once; joining again is our own mistake.  Leaving twice is fine. */
 MUST_USE enum err cdg_join(struct cdg *g, const struct cdg_subscription *s, struct fault *f);
@@ -135,8 +135,8 @@ size_t cdg_plan_needs(const struct cdg_plan *p, const int64_t **ret_versions);
 struct cdg_version {
     int64_t number;
     const struct page_digest *digest; /* NULL: could not be parsed */
-    const char *no_digest;            /* why, for people; NULL: "the page could not be parsed" */
-    struct hash128 body;              /* of its bytes */
+    const char *no_digest; /* why, for people; NULL: "the page could not be parsed" */
+    struct hash128 body;   /* of its bytes */
     const struct page_source *source; /* its bytes; NULL: not at hand */
 };
 

@@ -9,7 +9,8 @@
 #include "base/map.h"
 #include "cdg/cdg.h"
 
-/* ---- nodes: node.c ------------------------------------------------------------------------- */
+/* ---- nodes: node.c -------------------------------------------------------------------------
+ */
 
 struct cdg_node {
     struct map_node by_key;
@@ -18,7 +19,7 @@ struct cdg_node {
     struct cdg_node *left, *right;
     struct arena *life; /* a leaf's arguments and what was made of them */
     struct cdg_leaf leaf;
-    void *prepared; /* by the kind, read-only once made */
+    void *prepared;  /* by the kind, read-only once made */
     const char *key; /* a leaf's canonical form */
 
     /* used while a plan is taken */
@@ -35,14 +36,21 @@ struct node_table {
 void node_table_init(struct node_table *t);
 void node_table_done(struct node_table *t);
 /* The node for this expression, counted once more.  The expression was checked. */
-struct cdg_node *node_ref_expr(struct node_table *t, struct arena *life,
-        const struct cdg_expr *e);
+struct cdg_node *node_ref_expr(
+        struct node_table *t, struct arena *life, const struct cdg_expr *e);
 void node_unref(struct node_table *t, struct cdg_node *n);
 
-/* ---- kinds: kinds.c, and a file each ---------------------------------------------------------- */
+/* ---- kinds: kinds.c, and a file each
+ * ---------------------------------------------------------- */
 
 /* One difference. */
-enum change_how { CHANGE_INSERTED, CHANGE_DELETED, CHANGE_UPDATED, CHANGE_MOVED, CHANGE_HOW_COUNT };
+enum change_how {
+    CHANGE_INSERTED,
+    CHANGE_DELETED,
+    CHANGE_UPDATED,
+    CHANGE_MOVED,
+    CHANGE_HOW_COUNT
+};
 
 struct change {
     enum change_how how;
@@ -52,11 +60,11 @@ struct change {
 
 struct answer {
     enum cdg_result result;
-    const char *reason;       /* U: why; C: a remark for the summary, or NULL */
-    struct change *changes;   /* at most CHANGES_LISTED of each how */
+    const char *reason;     /* U: why; C: a remark for the summary, or NULL */
+    struct change *changes; /* at most CHANGES_LISTED of each how */
     size_t nchanges, cap;
     size_t counts[CHANGE_HOW_COUNT]; /* all there were */
-    bool coarse;              /* correct, but perhaps not the smallest list */
+    bool coarse;                     /* correct, but perhaps not the smallest list */
 };
 
 enum { CHANGES_LISTED = 500 };
@@ -81,7 +89,8 @@ struct cdg_kind {
 const struct cdg_kind *kind_of(int kind);
 enum err leaf_check(const struct cdg_leaf *leaf, struct fault *f);
 
-/* ---- answers: answer.c -------------------------------------------------------------------------- */
+/* ---- answers: answer.c
+ * -------------------------------------------------------------------------- */
 
 void answer_add(struct answer *a, struct arena *life, struct change c);
 /* The difference of two sorted sets of a digest's strings. */
@@ -89,7 +98,8 @@ void answer_add_sets(struct answer *a, const struct question *q, uint32_t nold, 
         struct str (*get)(const struct page_digest *d, uint32_t i));
 void answer_unknown(struct answer *a, const char *reason);
 
-/* ---- sequences: lcs.c, diff.c ------------------------------------------------------------------- */
+/* ---- sequences: lcs.c, diff.c
+ * ------------------------------------------------------------------- */
 
 /* Longest common subsequence of two sequences of symbols; of several, the one with the
  * smallest positions in `b`.  Writes for each of b's positions the position in `a` it is
@@ -126,7 +136,8 @@ double diff_ratio(const struct diff_item *a, const struct diff_item *b);
 void answer_add_diff(struct answer *a, struct arena *life, const struct diff *d,
         const struct diff_item *old, const struct diff_item *new_);
 
-/* ---- pages, groups, members: graph.c -------------------------------------------------------------- */
+/* ---- pages, groups, members: graph.c
+ * -------------------------------------------------------------- */
 
 struct page_node {
     struct map_node by_id;
@@ -164,7 +175,8 @@ struct page_node *graph_page(const struct cdg *g, int64_t page_id);
 /* The old version of the pair that `version` completes for the member; 0: none. */
 int64_t member_old_version(const struct member *m, int64_t version);
 
-/* ---- plans: plan.c, run.c ---------------------------------------------------------------------------- */
+/* ---- plans: plan.c, run.c
+ * ---------------------------------------------------------------------------- */
 
 struct plan_node {
     const struct cdg_node *node;
@@ -194,7 +206,7 @@ struct pair_run {
     const struct plan_node *nodes;
     const struct cdg_version *old, *new_;
     int64_t old_number;
-    struct answer **answers;      /* of leaves, NULL: not asked yet */
+    struct answer **answers;       /* of leaves, NULL: not asked yet */
     struct cdg_finding **findings; /* of roots */
     struct arena *life;
 };

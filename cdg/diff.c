@@ -64,7 +64,8 @@ static uint32_t symbol_of(struct symbols *s, struct str text)
     return k->number;
 }
 
-/* ---- change ratio --------------------------------------------------------------------------------- */
+/* ---- change ratio
+ * --------------------------------------------------------------------------------- */
 
 static struct words words_of(struct symbols *s, const struct diff_item *item)
 {
@@ -125,7 +126,8 @@ static bool is_update(struct work *w, size_t old, size_t new_)
     return w->spent <= WORK_MAX && ratio_of(a, b) <= 0.5;
 }
 
-/* ---- edits ------------------------------------------------------------------------------------------ */
+/* ---- edits
+ * ------------------------------------------------------------------------------------------ */
 
 static void add(struct work *w, enum diff_how how, uint32_t old, uint32_t new_)
 {
@@ -202,7 +204,8 @@ static void find_moves(struct work *w)
     d->count = kept;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * ---------------------------------------------------------------------------------------- */
 
 static void side_init(struct work *w, struct side *s, const struct diff_item *items, size_t n)
 {

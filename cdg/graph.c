@@ -50,13 +50,14 @@ static void keep(struct list *spare, void *object)
     list_append(spare, object);
 }
 
-/* ---- checking ------------------------------------------------------------------------------------ */
+/* ---- checking
+ * ------------------------------------------------------------------------------------ */
 
 static enum err expr_check(const struct cdg_expr *e, unsigned depth, struct fault *f)
 {
     if (depth > CDG_EXPR_DEPTH_MAX)
-        return fault_set(f, ERR_LIMIT, "the condition is nested more than %d deep",
-                CDG_EXPR_DEPTH_MAX);
+        return fault_set(
+                f, ERR_LIMIT, "the condition is nested more than %d deep", CDG_EXPR_DEPTH_MAX);
     if (e->op == CDG_LEAF)
         return leaf_check(&e->leaf, f);
     enum err err = expr_check(e->left, depth + 1, f);
@@ -66,12 +67,13 @@ static enum err expr_check(const struct cdg_expr *e, unsigned depth, struct faul
 enum err cdg_check(const struct cdg_expr *expr, struct cdg_compare compare, struct fault *f)
 {
     if (compare.kind != CDG_PAIRWISE && (compare.n < 2 || compare.n > CDG_COMPARE_MAX))
-        return fault_set(f, ERR_RANGE, "compare option counts %u versions, not 2 to %d", compare.n,
-                CDG_COMPARE_MAX);
+        return fault_set(f, ERR_RANGE, "compare option counts %u versions, not 2 to %d",
+                compare.n, CDG_COMPARE_MAX);
     return expr_check(expr, 1, f);
 }
 
-/* ---- finding --------------------------------------------------------------------------------------- */
+/* ---- finding
+ * --------------------------------------------------------------------------------------- */
 
 static uint64_t member_hash(int64_t page_id, int64_t sentinel_id)
 {
@@ -116,12 +118,12 @@ static struct page_node *page_get(struct cdg *g, int64_t page_id)
     return p;
 }
 
-static struct group *group_get(struct cdg *g, struct page_node *p, struct cdg_compare c,
-        int64_t base)
+static struct group *group_get(
+        struct cdg *g, struct page_node *p, struct cdg_compare c, int64_t base)
 {
     int64_t phase = c.kind == CDG_EVERY ? base % (int64_t)(c.n - 1) : 0; /* (2) */
 
-    list_each(l, &p->groups) {
+    list_each (l, &p->groups) {
         struct group *group = list_entry(l, struct group, in_page);
         if (group->compare.kind == c.kind && group->compare.n == c.n && group->phase == phase)
             return group;
@@ -136,7 +138,8 @@ static struct group *group_get(struct cdg *g, struct page_node *p, struct cdg_co
     return group;
 }
 
-/* ---- joining and leaving ------------------------------------------------------------------------------ */
+/* ---- joining and leaving
+ * ------------------------------------------------------------------------------ */
 
 /* moving:2 and every:2 are pairwise. */
 static struct cdg_compare compare_canonical(struct cdg_compare c)
@@ -197,7 +200,8 @@ bool cdg_is_member(const struct cdg *g, int64_t page_id, int64_t sentinel_id)
     return member_find(g, page_id, sentinel_id) != NULL;
 }
 
-/* ---- version pairs -------------------------------------------------------------------------------------- */
+/* ---- version pairs
+ * -------------------------------------------------------------------------------------- */
 
 int64_t member_old_version(const struct member *m, int64_t version)
 {
@@ -216,7 +220,8 @@ static int64_t member_needs(const struct member *m, int64_t latest)
 
     if (latest < m->base)
         return m->base;
-    int64_t oldest = c.kind == CDG_EVERY ? latest - (latest - m->base) % step : latest - step + 1;
+    int64_t oldest =
+            c.kind == CDG_EVERY ? latest - (latest - m->base) % step : latest - step + 1;
     return oldest > m->base ? oldest : m->base;
 }
 
@@ -227,8 +232,8 @@ int64_t cdg_oldest_needed(const struct cdg *g, int64_t page_id, int64_t latest)
 
     if (!p)
         return 0;
-    list_each(l, &p->groups) {
-        list_each(k, &list_entry(l, struct group, in_page)->members) {
+    list_each (l, &p->groups) {
+        list_each (k, &list_entry(l, struct group, in_page)->members) {
             int64_t need = member_needs(list_entry(k, struct member, in_group), latest);
             oldest = oldest == 0 || need < oldest ? need : oldest;
         }
@@ -238,8 +243,11 @@ int64_t cdg_oldest_needed(const struct cdg *g, int64_t page_id, int64_t latest)
 
 void cdg_stats_get(const struct cdg *g, struct cdg_stats *ret_stats)
 {
-    *ret_stats = (struct cdg_stats){.pages = g->pages.count, .groups = g->ngroups,
-            .members = g->members.count, .questions = g->nodes.leaves,
-            .composites = g->nodes.composites, .plans = g->nplans,
+    *ret_stats = (struct cdg_stats){.pages = g->pages.count,
+            .groups = g->ngroups,
+            .members = g->members.count,
+            .questions = g->nodes.leaves,
+            .composites = g->nodes.composites,
+            .plans = g->nplans,
             .bytes = arena_bytes(g->life)};
 }

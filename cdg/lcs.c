@@ -59,11 +59,12 @@ static void match_exactly(const struct piece *p, uint32_t *match)
 
 static struct piece piece_of(const struct piece *p, size_t a, size_t na, size_t b, size_t nb)
 {
-    return (struct piece){p->a + a, p->b + b, na, nb, p->from_a + (uint32_t)a,
-            p->from_b + (uint32_t)b};
+    return (struct piece){
+            p->a + a, p->b + b, na, nb, p->from_a + (uint32_t)a, p->from_b + (uint32_t)b};
 }
 
-/* ---- landmarks -------------------------------------------------------------------------------- */
+/* ---- landmarks
+ * -------------------------------------------------------------------------------- */
 
 struct landmark {
     uint32_t a, b;
@@ -93,7 +94,8 @@ static uint32_t *places(const uint32_t *s, size_t n, uint32_t end, struct arena 
 static size_t landmarks(const struct piece *p, struct arena *scratch, struct landmark *marks)
 {
     uint32_t end = symbols_end(p->b, p->nb, symbols_end(p->a, p->na, 0));
-    uint32_t *in_a = places(p->a, p->na, end, scratch), *in_b = places(p->b, p->nb, end, scratch);
+    uint32_t *in_a = places(p->a, p->na, end, scratch),
+             *in_b = places(p->b, p->nb, end, scratch);
     uint32_t *tails = arena_array_of(scratch, p->na + 1, uint32_t);
     size_t n = 0, longest = 0;
 
@@ -142,7 +144,8 @@ static bool match_between_landmarks(const struct piece *p, uint32_t *match)
     return false;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------- */
+/* ---- the whole
+ * ----------------------------------------------------------------------------------- */
 
 static bool match_piece(const struct piece *whole, uint32_t *match, bool cut)
 {

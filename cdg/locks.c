@@ -72,7 +72,7 @@ void cdg_locks_free(struct cdg_locks *l)
 static struct entry *entry_find(struct bucket *b, int64_t page_id)
 {
     lock_assert_held(&b->lock);
-    list_each(e, &b->entries) {
+    list_each (e, &b->entries) {
         struct entry *entry = list_entry(e, struct entry, in_bucket);
         if (entry->page_id == page_id)
             return entry;
@@ -153,6 +153,7 @@ void cdg_locks_submit(struct cdg_locks *l, int64_t page_id, struct cdg_task *tas
 void cdg_locks_stats_get(struct cdg_locks *l, struct cdg_locks_stats *ret_stats)
 {
     *ret_stats = (struct cdg_locks_stats){.pages = atomic_load(&l->pages),
-            .waiting = atomic_load(&l->waiting), .waited = atomic_load(&l->waited),
+            .waiting = atomic_load(&l->waiting),
+            .waited = atomic_load(&l->waited),
             .done = atomic_load(&l->done)};
 }

@@ -16,22 +16,23 @@ void node_table_init(struct node_table *t)
 
 void node_table_done(struct node_table *t)
 {
-    map_each(n, &t->by_key) {
+    map_each (n, &t->by_key) {
         struct cdg_node *node = container_of(n, struct cdg_node, by_key);
         arena_free(node->life);
     }
     map_done(&t->by_key);
 }
 
-/* ---- leaves ------------------------------------------------------------------------------- */
+/* ---- leaves -------------------------------------------------------------------------------
+ */
 
 static const char *canonical(const struct cdg_leaf *l, struct arena *life)
 {
     BUF(key, 1 << 24);
 
-    buf_printf(&key, "%d %d%d%d%d%d %u %u %u %d %d %.17g %d", l->kind, l->raw, l->counted, l->all,
-            l->on_text, l->strict, l->number, l->box, l->occurrence, l->status, l->changed_over,
-            l->percent, l->region);
+    buf_printf(&key, "%d %d%d%d%d%d %u %u %u %d %d %.17g %d", l->kind, l->raw, l->counted,
+            l->all, l->on_text, l->strict, l->number, l->box, l->occurrence, l->status,
+            l->changed_over, l->percent, l->region);
     const char *texts[] = {l->text, l->contains, l->selector};
     for (size_t i = 0; i < countof(texts); i++)
         if (texts[i])
@@ -76,8 +77,8 @@ static struct cdg_node *node_new(struct node_table *t, struct arena *life)
     return n;
 }
 
-static struct cdg_node *leaf_ref(struct node_table *t, struct arena *life,
-        const struct cdg_leaf *leaf)
+static struct cdg_node *leaf_ref(
+        struct node_table *t, struct arena *life, const struct cdg_leaf *leaf)
 {
     struct arena *own = arena_new(NULL, "question");
     const char *key = canonical(leaf, own);
@@ -103,7 +104,8 @@ static struct cdg_node *leaf_ref(struct node_table *t, struct arena *life,
     return n;
 }
 
-/* ---- composites ------------------------------------------------------------------------------ */
+/* ---- composites
+ * ------------------------------------------------------------------------------ */
 
 static uint64_t composite_hash(enum cdg_op op, struct cdg_node *left, struct cdg_node *right)
 {
@@ -136,7 +138,8 @@ static struct cdg_node *composite_ref(struct node_table *t, struct arena *life, 
     return n;
 }
 
-struct cdg_node *node_ref_expr(struct node_table *t, struct arena *life, const struct cdg_expr *e)
+struct cdg_node *node_ref_expr(
+        struct node_table *t, struct arena *life, const struct cdg_expr *e)
 {
     if (e->op == CDG_LEAF)
         return leaf_ref(t, life, &e->leaf);

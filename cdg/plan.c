@@ -108,8 +108,8 @@ struct cdg_plan *cdg_plan_take(struct cdg *g, int64_t page_id, int64_t version)
     t.p->life = life;
     t.p->version = version;
     g->plan_mark++;
-    list_each(l, &page->groups)
-        list_each(k, &list_entry(l, struct group, in_page)->members)
+    list_each (l, &page->groups)
+        list_each (k, &list_entry(l, struct group, in_page)->members)
             take_member(&t, list_entry(k, struct member, in_group)); /* (3) */
 
     struct cdg_plan *p = t.p;

@@ -90,7 +90,8 @@ static void json_leaf(struct json *j, const char *type, const struct answer *a)
     json_object_end(j);
 }
 
-/* ---- the line ------------------------------------------------------------------------------------ */
+/* ---- the line
+ * ------------------------------------------------------------------------------------ */
 
 static void quote(struct buf *out, struct str s)
 {
@@ -179,7 +180,9 @@ void report_finding(struct pair_run *run, uint32_t root, struct cdg_finding *f)
     SCRATCH struct arena *scratch = arena_new(NULL, "report");
     BUF(detail, DETAIL_BYTES);
     BUF(summary, 1 << 20);
-    struct report r = {.run = run, .f = f, .summary = &summary,
+    struct report r = {.run = run,
+            .f = f,
+            .summary = &summary,
             .listed = arena_array_of(scratch, root + 1, bool)};
 
     json_init(&r.json, &detail);
@@ -192,7 +195,8 @@ void report_finding(struct pair_run *run, uint32_t root, struct cdg_finding *f)
     if (summary.len == 0)
         buf_puts(&summary, "what must not change did not");
     struct str line = cut_at((struct str){summary.data, summary.len}, SUMMARY_BYTES);
-    f->summary = arena_printf(run->life, "%.*s%s", (int)line.len, line.ptr,
-            line.len < summary.len ? "…" : "");
-    f->detail = arena_strdup(run->life, detail.overflowed ? "{\"leaves\":[]}" : buf_text(&detail));
+    f->summary = arena_printf(
+            run->life, "%.*s%s", (int)line.len, line.ptr, line.len < summary.len ? "…" : "");
+    f->detail =
+            arena_strdup(run->life, detail.overflowed ? "{\"leaves\":[]}" : buf_text(&detail));
 }

@@ -9,15 +9,15 @@
 #include "cdg/cdg_int.h"
 
 static const enum cdg_result and_table[3][3] = {
-    [CDG_C] = {[CDG_C] = CDG_C, [CDG_N] = CDG_N, [CDG_U] = CDG_U}, /* (1) */
-    [CDG_N] = {[CDG_C] = CDG_N, [CDG_N] = CDG_N, [CDG_U] = CDG_N},
-    [CDG_U] = {[CDG_C] = CDG_U, [CDG_N] = CDG_N, [CDG_U] = CDG_U},
+        [CDG_C] = {[CDG_C] = CDG_C, [CDG_N] = CDG_N, [CDG_U] = CDG_U}, /* (1) */
+        [CDG_N] = {[CDG_C] = CDG_N, [CDG_N] = CDG_N, [CDG_U] = CDG_N},
+        [CDG_U] = {[CDG_C] = CDG_U, [CDG_N] = CDG_N, [CDG_U] = CDG_U},
 };
 
 static const enum cdg_result or_table[3][3] = {
-    [CDG_C] = {[CDG_C] = CDG_C, [CDG_N] = CDG_C, [CDG_U] = CDG_C},
-    [CDG_N] = {[CDG_C] = CDG_C, [CDG_N] = CDG_N, [CDG_U] = CDG_U},
-    [CDG_U] = {[CDG_C] = CDG_C, [CDG_N] = CDG_U, [CDG_U] = CDG_U},
+        [CDG_C] = {[CDG_C] = CDG_C, [CDG_N] = CDG_C, [CDG_U] = CDG_C},
+        [CDG_N] = {[CDG_C] = CDG_C, [CDG_N] = CDG_N, [CDG_U] = CDG_U},
+        [CDG_U] = {[CDG_C] = CDG_C, [CDG_N] = CDG_U, [CDG_U] = CDG_U},
 };
 
 static const enum cdg_result not_table[3] = {[CDG_C] = CDG_N, [CDG_N] = CDG_C, [CDG_U] = CDG_U};
@@ -26,7 +26,8 @@ static const enum cdg_result not_table[3] = {[CDG_C] = CDG_N, [CDG_N] = CDG_C, [
 static const char *missing(const struct pair_run *r, const struct cdg_leaf *leaf)
 {
     if (!r->old)
-        return arena_printf(r->life, "version %lld is not kept any more", (long long)r->old_number);
+        return arena_printf(
+                r->life, "version %lld is not kept any more", (long long)r->old_number);
     if (leaf->raw) /* the bytes decide */
         return NULL;
     const struct cdg_version *both[] = {r->new_, r->old};
@@ -97,28 +98,32 @@ const struct cdg_finding *run_finding(struct pair_run *r, uint32_t root)
     return f;
 }
 
-static struct pair_run *pairs_new(const struct cdg_plan *p, const struct cdg_version *new_version,
-        cdg_old_fn old, void *arg, struct arena *life)
+static struct pair_run *pairs_new(const struct cdg_plan *p,
+        const struct cdg_version *new_version, cdg_old_fn old, void *arg, struct arena *life)
 {
     struct pair_run *runs = arena_array_of(life, p->nolds, struct pair_run);
 
     for (size_t i = 0; i < p->nolds; i++)
-        runs[i] = (struct pair_run){.nodes = p->nodes, .old = old(p->olds[i], arg),
-                .new_ = new_version, .old_number = p->olds[i],
+        runs[i] = (struct pair_run){.nodes = p->nodes,
+                .old = old(p->olds[i], arg),
+                .new_ = new_version,
+                .old_number = p->olds[i],
                 .answers = arena_array_of(life, p->nnodes, struct answer *),
-                .findings = arena_array_of(life, p->nnodes, struct cdg_finding *), .life = life};
+                .findings = arena_array_of(life, p->nnodes, struct cdg_finding *),
+                .life = life};
     return runs;
 }
 
-size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_version, cdg_old_fn old,
-        void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts)
+size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_version,
+        cdg_old_fn old, void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts)
 {
     struct cdg_verdict *verdicts = arena_array_of(life, p->nmembers, struct cdg_verdict);
     struct pair_run *runs = pairs_new(p, new_version, old, arg, life);
 
     for (size_t i = 0; i < p->nmembers; i++) {
         const struct plan_member *m = &p->members[i];
-        verdicts[i] = (struct cdg_verdict){m->sentinel_id, run_finding(&runs[m->pair], m->node)};
+        verdicts[i] =
+                (struct cdg_verdict){m->sentinel_id, run_finding(&runs[m->pair], m->node)};
     }
     *ret_verdicts = verdicts;
     return p->nmembers;
@@ -136,7 +141,8 @@ enum err cdg_compare_once(const struct cdg_expr *expr, const struct cdg_version 
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "compare");
     struct cdg *g = cdg_new(scratch);
-    struct cdg_subscription s = {.page_id = 1, .sentinel_id = 1, .expr = expr, .base_version = 1};
+    struct cdg_subscription s = {
+            .page_id = 1, .sentinel_id = 1, .expr = expr, .base_version = 1};
     const struct cdg_verdict *v;
     struct cdg_version last = *new_version;
 

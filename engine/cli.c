@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- options ------------------------------------------------------------------------------- */
+/* ---- options -------------------------------------------------------------------------------
+ */
 
 static const struct option {
     const char *name;
@@ -198,7 +199,8 @@ bool cli_parse(struct cli *c, const struct command *command, int argc, char **ar
     return true;
 }
 
-/* ---- faults, files, who --------------------------------------------------------------------- */
+/* ---- faults, files, who ---------------------------------------------------------------------
+ */
 
 int cli_fail(const struct fault *f)
 {
@@ -308,7 +310,8 @@ bool cli_colour(FILE *to)
     return isatty(fileno(to)) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
 }
 
-/* ---- help ------------------------------------------------------------------------------------ */
+/* ---- help
+ * ------------------------------------------------------------------------------------ */
 
 void cli_help_command(const struct command *command, FILE *to)
 {
@@ -316,7 +319,7 @@ void cli_help_command(const struct command *command, FILE *to)
     for (size_t i = 0; i < countof(options); i++) {
         if (options[i].flag && !(options[i].flag & command->options))
             continue;
-        fprintf(to, "    %-10s %-7s %s\n", options[i].name, options[i].takes_value ? "VALUE" : "",
-                options[i].help);
+        fprintf(to, "    %-10s %-7s %s\n", options[i].name,
+                options[i].takes_value ? "VALUE" : "", options[i].help);
     }
 }

@@ -60,8 +60,8 @@ struct store *cli_store(struct cli *c, enum store_role role, int *ret_exit);
 const char *cli_control(struct cli *c);
 
 /* Reads a file, or standard input for "-".  Definitions larger than 64 MiB are refused. */
-MUST_USE enum err cli_read_file(
-        struct arena *life, const char *path, struct fault *f, char **ret_text, size_t *ret_len);
+MUST_USE enum err cli_read_file(struct arena *life, const char *path, struct fault *f,
+        char **ret_text, size_t *ret_len);
 
 /* Who asks: the login name. */
 const char *cli_owner(void);

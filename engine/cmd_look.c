@@ -70,7 +70,8 @@ static int no_sentinel(struct cli *c, struct store *s, const char *name)
         }
     }
     if (near)
-        fprintf(stderr, "vigil: there is no sentinel \"%s\"; did you mean \"%s\"?\n", name, near);
+        fprintf(stderr, "vigil: there is no sentinel \"%s\"; did you mean \"%s\"?\n", name,
+                near);
     else
         fprintf(stderr, "vigil: there is no sentinel \"%s\"; `vigil list` shows them\n", name);
     return EXIT_WRONG;
@@ -101,7 +102,8 @@ int cmd_show(struct cli *c)
     return code;
 }
 
-/* ---- changes --------------------------------------------------------------------------------- */
+/* ---- changes
+ * --------------------------------------------------------------------------------- */
 
 static void print_changes(struct cli *c, const struct store_rows *rows)
 {
@@ -160,8 +162,12 @@ static struct store *wait_for_engine(struct cli *c)
     bool told = false;
     for (;;) {
         SCRATCH struct arena *scratch = arena_new(NULL, "wait");
-        struct store_options o = {.db = c->db, .data = c->data, .role = STORE_COMMAND,
-                .who = c->command, .quiet = true, .clock = &clock_system};
+        struct store_options o = {.db = c->db,
+                .data = c->data,
+                .role = STORE_COMMAND,
+                .who = c->command,
+                .quiet = true,
+                .clock = &clock_system};
         struct store *s;
         struct fault f = {0};
         struct arena *life = arena_new(c->life, "store");
@@ -202,7 +208,7 @@ static bool since_of(struct cli *c, const char **ret_text)
     if (time_parse_span(c->since, &span))
         at = now - span;
     else if (!time_parse_iso(c->since, &at) &&
-            grammar_parse_instant(c->since, &world, &f, &at) != OK) {
+             grammar_parse_instant(c->since, &world, &f, &at) != OK) {
         fprintf(stderr,
                 "vigil: --since %s: not a time; write 2026-11-16, 2026-11-16T12:00Z or a span "
                 "such as \"2 hours\"\n",
@@ -257,8 +263,7 @@ int cmd_changes(struct cli *c)
         store_close(s);
         s = wait_for_engine(c);
     }
-    return changes_follow(
-            c, s, last, c->wait ? clock_mono(&clock_system) + wait : MSEC_NEVER);
+    return changes_follow(c, s, last, c->wait ? clock_mono(&clock_system) + wait : MSEC_NEVER);
 }
 
 int cmd_diff(struct cli *c)
@@ -282,7 +287,8 @@ int cmd_diff(struct cli *c)
             cli_print_change_row(rows, 0, /* whole= */ true, stdout);
     } else if (rows && name_exists(c, s, c->args[0], &code)) {
         if (c->nargs > 1) {
-            fprintf(stderr, "vigil: sentinel \"%s\" has no change %s\n", c->args[0], c->args[1]);
+            fprintf(stderr, "vigil: sentinel \"%s\" has no change %s\n", c->args[0],
+                    c->args[1]);
             code = EXIT_WRONG;
         } else {
             fprintf(stderr, "sentinel \"%s\" has seen no change yet\n", c->args[0]);
@@ -292,7 +298,8 @@ int cmd_diff(struct cli *c)
     return code;
 }
 
-/* ---- psql ---------------------------------------------------------------------------------------- */
+/* ---- psql
+ * ---------------------------------------------------------------------------------------- */
 
 int cmd_psql(struct cli *c)
 {

@@ -38,9 +38,9 @@ static const char *again(struct cli *c)
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     exe[n > 0 ? n : 0] = 0;
     const char *where = c->db ? arena_printf(c->life, " --db '%s'", c->db)
-            : strcmp(c->data, cli_default_data(c->life)) == 0
-            ? ""
-            : arena_printf(c->life, " --data %s", c->data);
+                        : strcmp(c->data, cli_default_data(c->life)) == 0
+                                ? ""
+                                : arena_printf(c->life, " --data %s", c->data);
     return arena_printf(c->life, "%s%%s%s", n > 0 ? exe : "vigil", where);
 }
 
@@ -83,7 +83,7 @@ static int run_engine(struct cli *c, const char *definitions, const char *greeti
     if (engine_new(c->life, &o, &f, &e) != OK) {
         code = cli_fail(&f);
     } else if (*definitions &&
-            (code = engine_ensure(e, definitions, c->life, &answer)) != EXIT_DONE) {
+               (code = engine_ensure(e, definitions, c->life, &answer)) != EXIT_DONE) {
         fputs(answer, stderr);
     } else {
         fputs(greeting, stdout);
@@ -112,7 +112,8 @@ int cmd_run(struct cli *c)
             fprintf(stderr, "vigil: %s is not a text file\n", c->args[i]);
             return EXIT_WRONG;
         }
-        request_add_file(&text, strcmp(c->args[i], "-") == 0 ? "(stdin)" : c->args[i], bytes, len);
+        request_add_file(
+                &text, strcmp(c->args[i], "-") == 0 ? "(stdin)" : c->args[i], bytes, len);
     }
     if (text.overflowed) {
         fputs("vigil: these files are too large together\n", stderr);
@@ -121,13 +122,17 @@ int cmd_run(struct cli *c)
     return run_engine(c, buf_text(&text), "Vigil is watching.\n");
 }
 
-/* ---- demo ---------------------------------------------------------------------------------------- */
+/* ---- demo
+ * ---------------------------------------------------------------------------------------- */
 
 static const char demo_definitions[] =
-        "CREATE SENTINEL headlines USING %s/news.html MONITOR any change FETCH EVERY 2 seconds;\n"
+        "CREATE SENTINEL headlines USING %s/news.html MONITOR any change FETCH EVERY 2 "
+        "seconds;\n"
         "CREATE SENTINEL new_links USING %s/news.html MONITOR links FETCH EVERY 2 seconds;\n"
-        "CREATE SENTINEL prices USING %s/prices.html MONITOR any change FETCH EVERY 3 seconds;\n"
-        "CREATE SENTINEL weather USING %s/weather.html MONITOR any change FETCH EVERY 4 seconds;\n"
+        "CREATE SENTINEL prices USING %s/prices.html MONITOR any change FETCH EVERY 3 "
+        "seconds;\n"
+        "CREATE SENTINEL weather USING %s/weather.html MONITOR any change FETCH EVERY 4 "
+        "seconds;\n"
         "CREATE SENTINEL directory USING %s/links.html MONITOR links FETCH EVERY 3 seconds;\n"
         "CREATE SENTINEL calm USING %s/calm.html MONITOR any change FETCH EVERY 2 seconds;\n";
 

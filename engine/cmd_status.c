@@ -4,7 +4,8 @@
 #include "base/json.h"
 #include <jansson.h>
 
-/* ---- status ----------------------------------------------------------------------------------- */
+/* ---- status
+ * ----------------------------------------------------------------------------------- */
 
 static void put_member(const char *key, const json_t *v)
 {
@@ -91,7 +92,8 @@ int cmd_status(struct cli *c)
     return EXIT_DONE;
 }
 
-/* ---- settings ------------------------------------------------------------------------------------ */
+/* ---- settings
+ * ------------------------------------------------------------------------------------ */
 
 /* A running engine's settings are the ones that count. */
 static void put_engine_settings(const char *lines)
@@ -136,7 +138,8 @@ int cmd_settings(struct cli *c)
     return EXIT_DONE;
 }
 
-/* ---- types ----------------------------------------------------------------------------------------- */
+/* ---- types
+ * ----------------------------------------------------------------------------------------- */
 
 int cmd_types(struct cli *c)
 {

@@ -62,7 +62,8 @@ static void caller_ready(struct loop_io *io, int events)
 {
     struct caller *c = container_of(io, struct caller, io);
     if (events & LOOP_WRITE) {
-        ssize_t n = send(c->fd, c->answer.data + c->sent, c->answer.len - c->sent, MSG_NOSIGNAL);
+        ssize_t n =
+                send(c->fd, c->answer.data + c->sent, c->answer.len - c->sent, MSG_NOSIGNAL);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         c->sent += n > 0 ? (size_t)n : 0;
@@ -134,7 +135,8 @@ enum err control_start(struct engine *e, struct fault *f)
     unlink(path); /* left by an engine that was killed; we hold its lock now */
     if (c->fd < 0 || bind(c->fd, (struct sockaddr *)&address, sizeof address) != 0 ||
             listen(c->fd, CALLERS_MAX) != 0) {
-        enum err err = fault_set(f, ERR_IO, "cannot listen on \"%s\": %s", path, strerror(errno));
+        enum err err =
+                fault_set(f, ERR_IO, "cannot listen on \"%s\": %s", path, strerror(errno));
         if (c->fd >= 0)
             close(c->fd);
         free(c);
@@ -151,7 +153,8 @@ void control_stop(struct engine *e)
     struct control *c = e->control;
     if (!c)
         return;
-    list_each(pos, &c->callers) hang_up(list_entry(pos, struct caller, link));
+    list_each (pos, &c->callers)
+        hang_up(list_entry(pos, struct caller, link));
     loop_io_stop(e->loop, &c->io);
     close(c->fd);
     unlink(c->path);
@@ -159,7 +162,8 @@ void control_stop(struct engine *e)
     e->control = NULL;
 }
 
-/* ---- the other side: a command ------------------------------------------------------------ */
+/* ---- the other side: a command ------------------------------------------------------------
+ */
 
 enum { ASK_TIMEOUT_S = 5 };
 

@@ -19,7 +19,8 @@ void directory_init(struct directory *d, struct arena *life)
 
 void directory_done(struct directory *d)
 {
-    map_each(n, &d->by_id) directory_remove(d, container_of(n, struct sentinel, by_id));
+    map_each (n, &d->by_id)
+        directory_remove(d, container_of(n, struct sentinel, by_id));
     map_done(&d->by_name);
     map_done(&d->by_id);
 }
@@ -155,7 +156,7 @@ const struct grammar_definition *sentinel_parse(const struct sentinel *s, struct
 bool sentinel_depends_on(const struct sentinel *s, const char *other)
 {
     return (s->from.of && grammar_name_equal(s->from.of, other)) ||
-            (s->to.of && grammar_name_equal(s->to.of, other));
+           (s->to.of && grammar_name_equal(s->to.of, other));
 }
 
 /* ---- loading ------------------------------------------------------------------------- */
@@ -163,9 +164,9 @@ bool sentinel_depends_on(const struct sentinel *s, const char *other)
 static void set_state(struct sentinel *s, const char *state)
 {
     s->enabled = strcmp(state, "disabled") != 0 && strcmp(state, "waiting-disabled") != 0;
-    s->phase = strcmp(state, "ended") == 0 ? PHASE_ENDED
-            : strncmp(state, "waiting", 7) == 0 ? PHASE_WAITING
-                                                : PHASE_RUNNING;
+    s->phase = strcmp(state, "ended") == 0         ? PHASE_ENDED
+               : strncmp(state, "waiting", 7) == 0 ? PHASE_WAITING
+                                                   : PHASE_RUNNING;
 }
 
 struct loading {
@@ -189,7 +190,8 @@ static void load_one(const struct store_sentinel *row, void *arg)
     if (!d) {
         l->err = fault_set(l->fault, ERR_STORE,
                 "the stored definition of sentinel \"%s\" does not parse", row->name);
-        fault_hint(l->fault, "It was stored by another version of Vigil; drop and add it again.");
+        fault_hint(
+                l->fault, "It was stored by another version of Vigil; drop and add it again.");
         sentinel_free(s);
         return;
     }

@@ -59,7 +59,7 @@ struct sentinel *directory_get(const struct directory *d, int64_t id);
 
 /* A new sentinel with its own arena, not yet listed. */
 struct sentinel *sentinel_new(struct directory *d, const char *name);
-void sentinel_free(struct sentinel *s); /* NULL is fine */
+void sentinel_free(struct sentinel *s);                         /* NULL is fine */
 void directory_insert(struct directory *d, struct sentinel *s); /* name and id are set */
 void directory_remove(struct directory *d, struct sentinel *s); /* frees it, too */
 

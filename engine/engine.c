@@ -28,17 +28,18 @@ msec engine_wall_of(const struct engine *e, msec detector)
 bool engine_has_room(const struct engine *e)
 {
     return e->available && !e->stopping &&
-            store_writer_pending(e->writer) <
-            (size_t)settings_number(e->settings, SETTING_STORE_MAX_PENDING);
+           store_writer_pending(e->writer) <
+                   (size_t)settings_number(e->settings, SETTING_STORE_MAX_PENDING);
 }
 
-/* ---- time ---------------------------------------------------------------------------------- */
+/* ---- time ----------------------------------------------------------------------------------
+ */
 
 /* Later than this, the ticks in between are reported as one: the loop was blocked, or the
  * machine slept. */
 enum { STALL_MS = 1000 };
 
-static void pass_time(struct engine *e)
+void engine_catch_up(struct engine *e)
 {
     msec due = led_next(e->led), now = engine_mono(e);
     msec late = due == MSEC_NEVER ? 0 : now - due;
@@ -69,11 +70,12 @@ void engine_settle(struct engine *e)
 static void led_due(struct loop_timer *t)
 {
     struct engine *e = container_of(t, struct engine, led_timer);
-    pass_time(e);
+    engine_catch_up(e);
     engine_settle(e);
 }
 
-/* ---- the store's hooks ----------------------------------------------------------------------- */
+/* ---- the store's hooks
+ * ----------------------------------------------------------------------- */
 
 static void requested(const struct store_request *r, void *arg)
 {
@@ -113,7 +115,8 @@ static void wake_loop(void *waker)
     loop_waker_wake(waker);
 }
 
-/* ---- start ------------------------------------------------------------------------------------ */
+/* ---- start
+ * ------------------------------------------------------------------------------------ */
 
 static void load_page(const struct store_page *row, void *arg)
 {
@@ -133,7 +136,8 @@ static enum err start_fetching(struct engine *e, struct fault *f)
             .total_timeout = settings_number(s, SETTING_FETCH_TOTAL_TIMEOUT),
             .max_redirects = (unsigned)settings_number(s, SETTING_FETCH_MAX_REDIRECTS),
             .max_connections = (unsigned)settings_number(s, SETTING_FETCH_CONNECTIONS),
-            .max_host_connections = (unsigned)settings_number(s, SETTING_FETCH_HOST_CONNECTIONS),
+            .max_host_connections =
+                    (unsigned)settings_number(s, SETTING_FETCH_HOST_CONNECTIONS),
             .host_gap = settings_number(s, SETTING_FETCH_HOST_GAP),
             .clock = e->clock,
     };
@@ -144,16 +148,17 @@ static enum err start_fetching(struct engine *e, struct fault *f)
 static void bring_back(struct engine *e)
 {
     msec now = engine_wall(e), begin = now;
-    map_each(n, &e->directory.by_id)
-    {
+    map_each (n, &e->directory.by_id) {
         msec due = life_due(e, container_of(n, struct sentinel, by_id));
         if (due <= begin)
             begin = due - 1;
     }
     e->mono_shift = now - clock_mono(e->clock);
     e->led = led_new(begin, begin);
-    map_each(n, &e->directory.by_id) life_prepare(e, container_of(n, struct sentinel, by_id));
-    map_each(n, &e->directory.by_id) life_resume(e, container_of(n, struct sentinel, by_id));
+    map_each (n, &e->directory.by_id)
+        life_prepare(e, container_of(n, struct sentinel, by_id));
+    map_each (n, &e->directory.by_id)
+        life_resume(e, container_of(n, struct sentinel, by_id));
     led_wake(e->led, engine_mono(e), engine_wall(e));
     engine_settle(e);
 }
@@ -205,7 +210,8 @@ int engine_ensure(struct engine *e, const char *text, struct arena *life, char *
     return requests_run_now(e, "ensure", text, life, ret_answer);
 }
 
-/* ---- run and stop ------------------------------------------------------------------------------- */
+/* ---- run and stop
+ * ------------------------------------------------------------------------------- */
 
 static void interrupted(struct loop_signal *s, int signum)
 {
@@ -248,8 +254,7 @@ static void nothing(struct loop_timer *t)
 static void drain(struct engine *e)
 {
     msec until = clock_mono(e->clock) + STOP_WAIT_MS;
-    map_each(n, &e->pages_by_id)
-    {
+    map_each (n, &e->pages_by_id) {
         struct webpage *p = container_of(n, struct webpage, by_id);
         if (p->transfer)
             fetch_cancel(p->transfer);
@@ -280,8 +285,10 @@ void engine_free(struct engine *e)
     }
     pool_free(e->pool); /* what it still computes lands in the inbox and is let go */
     visit_abandon(e);
-    map_each(n, &e->directory.by_id) life_leave(container_of(n, struct sentinel, by_id));
-    map_each(n, &e->pages_by_id) webpage_free(container_of(n, struct webpage, by_id));
+    map_each (n, &e->directory.by_id)
+        life_leave(container_of(n, struct sentinel, by_id));
+    map_each (n, &e->pages_by_id)
+        webpage_free(container_of(n, struct webpage, by_id));
     directory_done(&e->directory);
     map_done(&e->pages_by_id);
     map_done(&e->pages_by_url);

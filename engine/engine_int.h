@@ -58,6 +58,9 @@ struct engine {
 
 /* ---- engine.c -------------------------------------------------------------------------- */
 
+/* To be called at the beginning of whatever touches the detector: lets it catch up with the
+ * present, so that what is raised now is raised now. */
+void engine_catch_up(struct engine *e);
 /* To be called at the end of whatever touched the detector: sets the timer anew. */
 void engine_settle(struct engine *e);
 msec engine_wall(const struct engine *e);
@@ -71,10 +74,10 @@ bool engine_has_room(const struct engine *e);
 struct life {
     struct engine *engine;
     struct sentinel *sentinel;
-    struct led_event *start, *end;            /* Start(s), End(s); made when somebody listens */
-    struct led_rule *start_rule, *end_rule;   /* pending */
+    struct led_event *start, *end;          /* Start(s), End(s); made when somebody listens */
+    struct led_rule *start_rule, *end_rule; /* pending */
     struct webpage *page;
-    struct stream *stream;   /* while in the graph */
+    struct stream *stream; /* while in the graph */
     struct list in_stream;
 };
 
@@ -90,7 +93,8 @@ void life_set_enabled(struct sentinel *s, bool enabled);
 void life_stop(struct sentinel *s);  /* ends now, without writing: the request's plan did */
 void life_leave(struct sentinel *s); /* everything undone; before it is freed */
 
-/* ---- stream.c: what one fetch rule sees ---------------------------------------------------- */
+/* ---- stream.c: what one fetch rule sees ----------------------------------------------------
+ */
 
 struct stream {
     struct list of_page;
@@ -115,7 +119,8 @@ void stream_leave(struct life *l);
 msec stream_next_tick(const struct stream *s);
 void stream_set_interval(struct stream *s, msec interval);
 
-/* ---- webpage.c: one page, its fetches and what is known of it ------------------------------- */
+/* ---- webpage.c: one page, its fetches and what is known of it -------------------------------
+ */
 
 struct webpage {
     struct map_node by_url, by_id;
@@ -184,13 +189,15 @@ void visit_start(struct webpage *p, const struct visit_source *fetched);
 void visit_compared(struct engine *e); /* on the loop: some come back from the pool */
 void visit_abandon(struct engine *e);  /* at the very end: those that came back too late */
 
-/* ---- requests.c: what SQL or a command asks of a running engine --------------------------- */
+/* ---- requests.c: what SQL or a command asks of a running engine ---------------------------
+ */
 
 void requests_take(struct engine *e, const struct store_request *r);
-int requests_run_now(
-        struct engine *e, const char *verb, const char *text, struct arena *life, char **answer);
+int requests_run_now(struct engine *e, const char *verb, const char *text, struct arena *life,
+        char **answer);
 
-/* ---- control.c: answers `status` even when the database is away ---------------------------- */
+/* ---- control.c: answers `status` even when the database is away ----------------------------
+ */
 
 struct control;
 MUST_USE enum err control_start(struct engine *e, struct fault *f);

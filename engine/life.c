@@ -103,7 +103,8 @@ static void leave(struct life *l)
     stream_leave(l);
 }
 
-/* ---- starting and ending ------------------------------------------------------------------- */
+/* ---- starting and ending -------------------------------------------------------------------
+ */
 
 static void end_now(struct life *l, const char *reason, msec nominal);
 static void watch_end(struct life *l);
@@ -146,8 +147,7 @@ static void start_now(struct life *l, msec nominal)
 /* Those that wait for a start that can never come end, too. */
 static void end_dependants(struct life *l, msec nominal)
 {
-    map_each(n, &l->engine->directory.by_id)
-    {
+    map_each (n, &l->engine->directory.by_id) {
         struct sentinel *other = container_of(n, struct sentinel, by_id);
         if (other->phase == PHASE_WAITING && other->life &&
                 other->from.kind == GRAMMAR_TIME_START &&
@@ -187,7 +187,8 @@ static void end_due(void *arg, const struct led_occurrence *o)
     end_now(l, "to-reached", engine_wall_of(l->engine, o->end));
 }
 
-/* ---- what it waits for --------------------------------------------------------------------- */
+/* ---- what it waits for ---------------------------------------------------------------------
+ */
 
 static struct led_event *start_event(struct life *l)
 {
@@ -205,8 +206,8 @@ static struct led_event *end_event(struct life *l)
 
 enum { START_PRIORITY = 1, END_PRIORITY = 2 }; /* at one instant, ends come before starts */
 
-static struct led_rule *rule_on(struct life *l, struct led_event *event, led_action_fn *action,
-        int priority)
+static struct led_rule *rule_on(
+        struct life *l, struct led_event *event, led_action_fn *action, int priority)
 {
     struct led_rule_spec spec = {
             .action = action,
@@ -274,7 +275,8 @@ static void watch_start(struct life *l)
         l->start_rule = rule_at(l, s->starts_at, start_due, START_PRIORITY);
 }
 
-/* ---- from outside --------------------------------------------------------------------------- */
+/* ---- from outside ---------------------------------------------------------------------------
+ */
 
 void life_prepare(struct engine *e, struct sentinel *s)
 {
@@ -286,7 +288,6 @@ void life_prepare(struct engine *e, struct sentinel *s)
     l->page->lives++;
     s->life = l;
 }
-
 
 void life_resume(struct engine *e, struct sentinel *s)
 {

@@ -27,8 +27,8 @@ static const char *leaf_text(const struct grammar_leaf *l)
     }
 }
 
-static enum err leaf_of(struct arena *life, const struct grammar_leaf *l, struct fault *f,
-        struct cdg_leaf *to)
+static enum err leaf_of(
+        struct arena *life, const struct grammar_leaf *l, struct fault *f, struct cdg_leaf *to)
 {
     int kind = cdg_kind_find(grammar_type_name(l->type));
     if (kind < 0)
@@ -79,7 +79,8 @@ enum err question_of(struct arena *life, const struct grammar_change *c, struct 
         break;
     case GRAMMAR_AND:
     case GRAMMAR_OR: {
-        /* The grammar's node has any number of kids, the graph's has two: a chain to the left. */
+        /* The grammar's node has any number of kids, the graph's has two: a chain to the left.
+         */
         const struct cdg_expr *chain;
         if ((err = question_of(life, c->kids[0], f, &chain)) != OK)
             return err;

@@ -131,7 +131,8 @@ static void answer_done(struct planning *p, const struct sentinel *s, const char
         return;
     }
     buf_printf(&p->done, "%s: %s", s->name, what);
-    if (s->phase == PHASE_WAITING && strcmp(what, "dropped") != 0) {
+    if (s->phase == PHASE_WAITING && strcmp(what, "dropped") != 0 &&
+            strcmp(what, "stopped") != 0) {
         if (s->starts_at != MSEC_NEVER && s->starts_at > p->c->now)
             buf_printf(&p->done, ", starts %s", time_iso(s->starts_at, at));
         else if (s->from.of)
@@ -192,7 +193,8 @@ static void wrong_name(struct planning *p, const struct fault *f)
         json_object_end(&j);
         buf_putc(&p->diagnostics, '\n');
     } else {
-        buf_printf(&p->diagnostics, "error: %s\n%s%s", f->message, f->hint, *f->hint ? "\n" : "");
+        buf_printf(
+                &p->diagnostics, "error: %s\n%s%s", f->message, f->hint, *f->hint ? "\n" : "");
     }
 }
 
@@ -201,7 +203,8 @@ static void wrong_name(struct planning *p, const struct fault *f)
 static enum err cannot(struct fault *f, const char *what)
 {
     enum err e = fault_set(f, ERR_UNSUPPORTED, "this Vigil cannot run %s yet", what);
-    fault_hint(f, "Nothing was installed.  `vigil check` accepts it, so the definition is right.");
+    fault_hint(
+            f, "Nothing was installed.  `vigil check` accepts it, so the definition is right.");
     return e;
 }
 
@@ -275,7 +278,8 @@ static void plan_create(struct planning *p, const struct grammar_script *script,
         /* Replacing what this very request creates: only the last word counts. */
         struct store_step step = p->plan->steps[before->step];
         struct request_subject old = p->plan->subjects[before->step];
-        d->step = step_add(p, step.kind, (struct request_subject){.made = s, .known = old.known});
+        d->step =
+                step_add(p, step.kind, (struct request_subject){.made = s, .known = old.known});
         p->plan->steps[before->step] = p->plan->steps[d->step];
         p->plan->subjects[before->step] = p->plan->subjects[d->step];
         p->plan->nsteps--;
@@ -328,10 +332,10 @@ static void plan_state(struct planning *p, struct sentinel *s, bool enable, bool
 static void plan_drop(struct planning *p, struct sentinel *s, bool cascade)
 {
     if (cascade) {
-        map_each(n, &p->c->directory->by_id)
-        {
+        map_each (n, &p->c->directory->by_id) {
             struct sentinel *other = container_of(n, struct sentinel, by_id);
-            if (other == s || other->phase != PHASE_WAITING || !sentinel_depends_on(other, s->name))
+            if (other == s || other->phase != PHASE_WAITING ||
+                    !sentinel_depends_on(other, s->name))
                 continue;
             size_t i = step_add(p, STORE_STEP_STATE,
                     (struct request_subject){.known = other, .stop = true});
@@ -340,7 +344,8 @@ static void plan_drop(struct planning *p, struct sentinel *s, bool cascade)
             step->ended_at = p->c->now;
             step->end_reason = "dependency";
             step->event_kind = "end";
-            step->event_detail = arena_printf(p->life, "dependency: \"%s\" was dropped", s->name);
+            step->event_detail =
+                    arena_printf(p->life, "dependency: \"%s\" was dropped", s->name);
         }
     }
     struct draft *d = draft_find(p, s->name);
@@ -395,8 +400,8 @@ static void plan_statement(struct planning *p, const struct grammar_script *scri
 
 /* ---- the world a script is checked against -------------------------------------------- */
 
-static const char *const *names_of(struct arena *life, const struct point *a,
-        const struct point *b, size_t *ret_n)
+static const char *const *names_of(
+        struct arena *life, const struct point *a, const struct point *b, size_t *ret_n)
 {
     const char **names = arena_array_of(life, 2, const char *);
     *ret_n = 0;
@@ -413,8 +418,7 @@ static const char *const *dependants_of(
     const struct map *all = &p->c->directory->by_id;
     const char **names = arena_array_of(life, all->count + 1, const char *);
     *ret_n = 0;
-    map_each(n, all)
-    {
+    map_each (n, all) {
         struct sentinel *other = container_of(n, struct sentinel, by_id);
         struct draft *d = draft_find(p, other->name);
         if (!(d && d->dropped) && other->phase == PHASE_WAITING &&
@@ -424,7 +428,8 @@ static const char *const *dependants_of(
     return names;
 }
 
-static bool world_find(void *arg, struct arena *life, const char *name, struct grammar_known *ret)
+static bool world_find(
+        void *arg, struct arena *life, const char *name, struct grammar_known *ret)
 {
     struct planning *p = arg;
     struct sentinel *s = subject_find(p, name);
@@ -432,9 +437,9 @@ static bool world_find(void *arg, struct arena *life, const char *name, struct g
         return false;
     *ret = (struct grammar_known){
             .name = s->name,
-            .phase = s->phase == PHASE_WAITING ? GRAMMAR_WAITING
-                    : s->phase == PHASE_RUNNING ? GRAMMAR_RUNNING
-                                                : GRAMMAR_ENDED,
+            .phase = s->phase == PHASE_WAITING   ? GRAMMAR_WAITING
+                     : s->phase == PHASE_RUNNING ? GRAMMAR_RUNNING
+                                                 : GRAMMAR_ENDED,
             .start_is_absolute = s->from.kind == GRAMMAR_TIME_AT || s->started_at != MSEC_NEVER,
             .end_is_absolute = s->ends_at != MSEC_NEVER,
             .starts_at = s->started_at != MSEC_NEVER ? s->started_at : s->starts_at,
@@ -449,8 +454,8 @@ static bool world_find(void *arg, struct arena *life, const char *name, struct g
 static void world_each(void *arg, void (*visit)(void *ctx, const char *name), void *ctx)
 {
     struct planning *p = arg;
-    map_each(n, &p->c->directory->by_id)
-            visit(ctx, container_of(n, struct sentinel, by_id)->name);
+    map_each (n, &p->c->directory->by_id)
+        visit(ctx, container_of(n, struct sentinel, by_id)->name);
 }
 
 /* ---- scripts --------------------------------------------------------------------------- */
@@ -546,8 +551,7 @@ static void no_such(struct planning *p, const char *name)
     struct fault f = {0};
     fault_set(&f, ERR_NAME, "there is no sentinel \"%s\"", name);
     unsigned best = 3;
-    map_each(n, &p->c->directory->by_id)
-    {
+    map_each (n, &p->c->directory->by_id) {
         const char *other = container_of(n, struct sentinel, by_id)->name;
         unsigned d = str_distance(str_of(name), str_of(other), 2);
         if (d < best) {
@@ -567,8 +571,8 @@ static bool may_drop(struct planning *p, struct sentinel *s)
     if (n == 0)
         return true;
     struct fault f = {0};
-    fault_set(&f, ERR_NAME, "%zu sentinel%s on \"%s\": %s%s", n, n == 1 ? " depends" : "s depend",
-            s->name, names[0], n > 1 ? ", …" : "");
+    fault_set(&f, ERR_NAME, "%zu sentinel%s on \"%s\": %s%s", n,
+            n == 1 ? " depends" : "s depend", s->name, names[0], n > 1 ? ", …" : "");
     fault_hint(&f, "Drop with --cascade to end those that still wait for it.");
     wrong_name(p, &f);
     return false;
@@ -607,8 +611,7 @@ static void plan_names(struct planning *p, const char *verb, const char *text)
 struct request_plan *request_plan_make(
         struct arena *life, const struct request_context *c, const char *verb, const char *text)
 {
-    struct planning p = {
-            .life = life, .c = c, .plan = arena_new_of(life, struct request_plan)};
+    struct planning p = {.life = life, .c = c, .plan = arena_new_of(life, struct request_plan)};
     list_init(&p.drafts);
     buf_init(&p.diagnostics, ANSWER_MAX);
     buf_init(&p.done, ANSWER_MAX);
@@ -616,13 +619,13 @@ struct request_plan *request_plan_make(
         p.json = true;
         text += sizeof json_mark - 1;
     }
-    p.how = strcmp(verb, "ensure") == 0 ? ENSURE
+    p.how = strcmp(verb, "ensure") == 0  ? ENSURE
             : strcmp(verb, "check") == 0 ? CHECK_ONLY
                                          : INSTALL;
     if (p.how != INSTALL || strcmp(verb, "add") == 0) {
         plan_files(&p, text);
     } else if (strcmp(verb, "enable") == 0 || strcmp(verb, "disable") == 0 ||
-            strcmp(verb, "stop") == 0 || strcmp(verb, "drop") == 0) {
+               strcmp(verb, "stop") == 0 || strcmp(verb, "drop") == 0) {
         plan_names(&p, verb, text);
     } else {
         struct fault f = {0};

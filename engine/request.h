@@ -36,8 +36,8 @@ struct request_context {
  * as request_add_file frames them, or bare definitions; "enable", "disable", "stop" and
  * "drop" take names, one a line, and "drop" may begin with a line CASCADE.  A text that
  * request_begin began with `json` is answered in JSON. */
-struct request_plan *request_plan_make(
-        struct arena *life, const struct request_context *c, const char *verb, const char *text);
+struct request_plan *request_plan_make(struct arena *life, const struct request_context *c,
+        const char *verb, const char *text);
 
 /* Gives sentinels that were made but never adopted back. */
 void request_plan_abandon(struct request_plan *p);

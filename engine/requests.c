@@ -67,11 +67,12 @@ static void carried_done(struct store_job *job)
 {
     struct carried *c = container_of(job, struct carried, job.job);
     struct engine *e = c->engine;
+    engine_catch_up(e);
     if (job->err == OK)
         carry_out(e, c->plan);
     else
-        log_error("request %lld (%s): %s", (long long)c->request_id, c->verb,
-                job->fault.message);
+        log_error(
+                "request %lld (%s): %s", (long long)c->request_id, c->verb, job->fault.message);
     request_plan_abandon(c->plan);
     list_remove(&c->link);
     arena_free(c->arena);
@@ -139,6 +140,7 @@ int requests_run_now(
         *answer = arena_printf(life, "error: %s\n%s\n", f.message, f.hint);
         return 2;
     }
+    engine_catch_up(e);
     carry_out(e, plan);
     engine_settle(e);
     return 0;

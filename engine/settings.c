@@ -8,9 +8,12 @@
 
 enum type { SPAN, INT, BYTES, TEXT, CIDRS, LEVEL, TYPE_COUNT };
 
-static const char *const units[TYPE_COUNT] = {
-        [SPAN] = "time", [INT] = "count", [BYTES] = "bytes", [TEXT] = "text",
-        [CIDRS] = "networks", [LEVEL] = "level"};
+static const char *const units[TYPE_COUNT] = {[SPAN] = "time",
+        [INT] = "count",
+        [BYTES] = "bytes",
+        [TEXT] = "text",
+        [CIDRS] = "networks",
+        [LEVEL] = "level"};
 
 static const struct row {
     const char *name;
@@ -24,8 +27,8 @@ static const struct row {
 #undef SETTING
 };
 
-static enum err parse_cidrs(struct settings *s, const char *text, struct setting_value *v,
-        struct fault *f)
+static enum err parse_cidrs(
+        struct settings *s, const char *text, struct setting_value *v, struct fault *f)
 {
     size_t most = 1;
     for (const char *p = text; *p; p++)
@@ -69,8 +72,8 @@ static bool parse_bytes(const char *text, int64_t *ret)
 }
 
 /* Understands `v->text` by its row's type. */
-static enum err parse_value(struct settings *s, const struct row *row, struct setting_value *v,
-        struct fault *f)
+static enum err parse_value(
+        struct settings *s, const struct row *row, struct setting_value *v, struct fault *f)
 {
     enum log_level level;
     bool understood = true;
@@ -97,7 +100,8 @@ static enum err parse_value(struct settings *s, const struct row *row, struct se
         return parse_cidrs(s, v->text, v, f);
     case TEXT:
         if (strpbrk(v->text, "\r\n"))
-            return fault_set(f, ERR_RANGE, "setting %s: a line break is not allowed", row->name);
+            return fault_set(
+                    f, ERR_RANGE, "setting %s: a line break is not allowed", row->name);
         return OK;
     case TYPE_COUNT:
         CHECK(false);
@@ -226,8 +230,8 @@ enum err settings_read_environment(struct settings *s, char **env, struct fault 
 }
 
 /* One line of INI; `section` is carried from line to line. */
-static enum err read_line(struct settings *s, char *line, const char *origin, char section[64],
-        struct fault *f)
+static enum err read_line(
+        struct settings *s, char *line, const char *origin, char section[64], struct fault *f)
 {
     struct str text = str_trim(str_of(line));
     if (text.len == 0 || text.ptr[0] == '#' || text.ptr[0] == ';')
@@ -248,8 +252,8 @@ static enum err read_line(struct settings *s, char *line, const char *origin, ch
     struct str name = str_trim((struct str){text.ptr, (size_t)(equals - text.ptr)});
     struct str value =
             str_trim((struct str){equals + 1, text.len - (size_t)(equals + 1 - text.ptr)});
-    char *full = arena_printf(s->life, "%s%s%.*s", section, *section ? "." : "",
-            (int)name.len, name.ptr);
+    char *full = arena_printf(
+            s->life, "%s%s%.*s", section, *section ? "." : "", (int)name.len, name.ptr);
     return settings_set(s, full, arena_strndup(s->life, value.ptr, value.len), origin, f);
 }
 

@@ -18,8 +18,8 @@ static void put_text(FILE *to, const char *s, size_t most)
             utf8_decode(s + i, len - i, &c);
         /* Controls, and the marks that make text run backwards, are shown as a sign. */
         bool odd = n == 0 || c < 0x20 || (c >= 0x7F && c < 0xA0) ||
-                (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E ||
-                c == 0x200F;
+                   (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
+                   c == 0x200E || c == 0x200F;
         if (odd)
             fputs(c == '\n' || c == '\t' ? " " : "\xEF\xBF\xBD", to);
         else
@@ -30,7 +30,8 @@ static void put_text(FILE *to, const char *s, size_t most)
     }
 }
 
-/* ---- tables ------------------------------------------------------------------------------------ */
+/* ---- tables
+ * ------------------------------------------------------------------------------------ */
 
 enum { CELL_MAX = 60 };
 
@@ -157,7 +158,8 @@ void cli_print_record(const struct store_rows *rows, int row, FILE *to)
     }
 }
 
-/* ---- changes ------------------------------------------------------------------------------------ */
+/* ---- changes
+ * ------------------------------------------------------------------------------------ */
 
 struct pen {
     FILE *to;
@@ -237,7 +239,9 @@ static void put_counts(struct pen *p, const struct shown_change *c)
 
 void cli_print_change(const struct shown_change *c, bool whole, FILE *to)
 {
-    struct pen p = {.to = to, .colour = cli_colour(to), .most = whole ? 2000 : 100,
+    struct pen p = {.to = to,
+            .colour = cli_colour(to),
+            .most = whole ? 2000 : 100,
             .lines = whole ? -1 : 12};
     time_t seconds = (time_t)(c->at / 1000);
     struct tm tm;

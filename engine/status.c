@@ -24,8 +24,7 @@ static void sentinels(struct engine *e, struct json *j)
     static const char *const states[] = {
             "active", "waiting", "disabled", "waiting-disabled", "ended"};
     int64_t count[countof(states)] = {0};
-    map_each(n, &e->directory.by_id)
-    {
+    map_each (n, &e->directory.by_id) {
         const char *state = sentinel_state(container_of(n, struct sentinel, by_id));
         for (size_t i = 0; i < countof(states); i++)
             count[i] += strcmp(state, states[i]) == 0;
@@ -41,14 +40,12 @@ static void pages(struct engine *e, struct json *j)
 {
     int64_t failing = 0, busy = 0, postponed = 0;
     msec next = MSEC_NEVER;
-    map_each(n, &e->pages_by_id)
-    {
+    map_each (n, &e->pages_by_id) {
         struct webpage *p = container_of(n, struct webpage, by_id);
         failing += p->failures > 0;
         busy += p->busy;
         postponed += p->postponed;
-        list_each(pos, &p->streams)
-        {
+        list_each (pos, &p->streams) {
             msec tick = stream_next_tick(list_entry(pos, struct stream, of_page));
             if (tick < next)
                 next = tick;

@@ -16,8 +16,8 @@
 static void tick(void *arg, const struct led_occurrence *o)
 {
     struct stream *s = arg;
-    s->last_tick = o->missed ? s->opened + (o->end - s->opened) / s->interval * s->interval
-                             : o->end;
+    s->last_tick =
+            o->missed ? s->opened + (o->end - s->opened) / s->interval * s->interval : o->end;
     webpage_want(s->page, s);
 }
 
@@ -64,8 +64,7 @@ static void stream_free(struct stream *s)
 
 static struct stream *stream_find(struct webpage *p, msec period, msec entered)
 {
-    list_each(pos, &p->streams)
-    {
+    list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
         if (s->period == period && (period == 0 || (entered - s->opened) % period == 0))
             return s;

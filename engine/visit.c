@@ -55,7 +55,8 @@ struct visit {
     struct store_version_job job;
 };
 
-/* ---- on the loop: getting ready --------------------------------------------------------------- */
+/* ---- on the loop: getting ready
+ * --------------------------------------------------------------- */
 
 static void copy_source(struct visit *v, const struct visit_source *s)
 {
@@ -72,10 +73,10 @@ static void collect_looks(struct visit *v)
 {
     struct webpage *p = v->page;
     size_t n = 0;
-    list_each(pos, &p->streams) n++;
+    list_each (pos, &p->streams)
+        n++;
     v->looks = arena_array_of(v->arena, n + 1, struct look);
-    list_each(pos, &p->streams)
-    {
+    list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
         if (!s->waiting || s->version >= v->version)
             continue;
@@ -180,7 +181,8 @@ void visit_start(struct webpage *p, const struct visit_source *fetched)
     load_olds(v);
 }
 
-/* ---- on the pool: parse and compare -------------------------------------------------------------- */
+/* ---- on the pool: parse and compare
+ * -------------------------------------------------------------- */
 
 static struct old *old_find(struct visit *v, int64_t version)
 {
@@ -191,8 +193,8 @@ static struct old *old_find(struct visit *v, int64_t version)
 }
 
 /* A stored version as the graph wants to see it, numbered by the stream's position. */
-static const struct cdg_version *see(
-        struct visit *v, struct cdg_version *to, const void *block, size_t bytes, int64_t number)
+static const struct cdg_version *see(struct visit *v, struct cdg_version *to, const void *block,
+        size_t bytes, int64_t number)
 {
     struct page_digest *digest;
     struct fault f = {0};
@@ -256,19 +258,19 @@ static void compare_on_pool(struct cdg_task *task)
             struct old_request r = {v, look};
             now.number = look->position;
             if (look->plan)
-                look->nverdicts = cdg_plan_run(
-                        look->plan, &now, give_old, &r, v->arena, &look->verdicts);
+                look->nverdicts =
+                        cdg_plan_run(look->plan, &now, give_old, &r, v->arena, &look->verdicts);
         }
     }
     inbox_push(&v->engine->compared, &v->link);
 }
 
-/* ---- on the loop: committing ----------------------------------------------------------------------- */
+/* ---- on the loop: committing
+ * ----------------------------------------------------------------------- */
 
 static struct stream *stream_by_id(struct webpage *p, int64_t id)
 {
-    list_each(pos, &p->streams)
-    {
+    list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
         if (s->id == id)
             return s;
@@ -332,6 +334,7 @@ static void committed(struct store_job *job)
     struct visit *v = container_of(job, struct visit, job.job);
     struct webpage *p = v->page;
     struct engine *e = v->engine;
+    engine_catch_up(e);
     if (job->err != OK) {
         /* The rows went away under us (the sentinel was dropped), or the store refused them. */
         if (p->lives)
@@ -353,8 +356,7 @@ static void committed(struct store_job *job)
                 continue;
             s->position = v->looks[i].position;
             s->version = v->version;
-            list_each(m, &s->members)
-            {
+            list_each (m, &s->members) {
                 struct sentinel *who = list_entry(m, struct life, in_stream)->sentinel;
                 who->last_version = v->version;
             }
@@ -381,7 +383,9 @@ static void tally_verdict(
     const struct cdg_finding *found = verdict->finding;
     t->evaluations[t->nevaluations++] = (struct store_evaluation){
             .sentinel_id = verdict->sentinel_id,
-            .result = found->result == CDG_C ? 'C' : found->result == CDG_N ? 'N' : 'U',
+            .result = found->result == CDG_C   ? 'C'
+                      : found->result == CDG_N ? 'N'
+                                               : 'U',
             .reason = found->result == CDG_U ? found->summary : NULL,
     };
     if (found->result != CDG_C)
@@ -416,8 +420,7 @@ static void collect_seen(struct visit *v)
             struct stream *s = stream_by_id(v->page, v->looks[i].stream_id);
             if (!s)
                 continue;
-            list_each(m, &s->members)
-            {
+            list_each (m, &s->members) {
                 if (ids)
                     ids[n] = list_entry(m, struct life, in_stream)->sentinel->id;
                 n++;
@@ -497,8 +500,8 @@ void visit_compared(struct engine *e)
 {
     struct list done = LIST_INIT(done);
     inbox_take(&e->compared, &done);
-    list_each(pos, &done)
-    {
+    engine_catch_up(e);
+    list_each (pos, &done) {
         struct visit *v = list_entry(pos, struct visit, link);
         list_remove(pos);
         if (v->unreadable.code != OK)
@@ -513,8 +516,7 @@ void visit_abandon(struct engine *e)
 {
     struct list done = LIST_INIT(done);
     inbox_take(&e->compared, &done);
-    list_each(pos, &done)
-    {
+    list_each (pos, &done) {
         list_remove(pos);
         visit_free(list_entry(pos, struct visit, link));
     }

@@ -16,7 +16,8 @@
 #include "fetch/verdict.h"
 #include <stdlib.h>
 
-/* ---- pages come and go -------------------------------------------------------------------- */
+/* ---- pages come and go --------------------------------------------------------------------
+ */
 
 static struct webpage *webpage_new(struct engine *e, int64_t id, const char *url)
 {
@@ -117,7 +118,8 @@ void webpage_free(struct webpage *p)
     free(p);
 }
 
-/* A page nobody watches is forgotten here once it is idle; the store keeps or drops its rows. */
+/* A page nobody watches is forgotten here once it is idle; the store keeps or drops its rows.
+ */
 void webpage_free_if_unused(struct webpage *p)
 {
     if (!list_is_empty(&p->streams))
@@ -131,13 +133,13 @@ void webpage_free_if_unused(struct webpage *p)
         webpage_free(p);
 }
 
-/* ---- telling the store --------------------------------------------------------------------- */
+/* ---- telling the store ---------------------------------------------------------------------
+ */
 
 static msec next_fetch(const struct webpage *p)
 {
     msec next = MSEC_NEVER;
-    list_each(pos, (struct list *)&p->streams)
-    {
+    list_each (pos, (struct list *)&p->streams) {
         msec tick = stream_next_tick(list_entry(pos, struct stream, of_page));
         if (tick < next)
             next = tick;
@@ -166,14 +168,18 @@ void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fet
 
 struct touch {
     struct store_touch_job job;
+    struct engine *engine;
     struct arena *arena;
 };
 
 static void touch_done(struct store_job *job)
 {
-    if (job->err != OK)
+    struct touch *t = container_of(job, struct touch, job.job);
+    struct engine *e = t->engine;
+    if (job->err != OK && job->err != ERR_NAME) /* a page may be dropped meanwhile */
         log_error("the outcome of a fetch was not recorded: %s", job->fault.message);
-    arena_free(container_of(job, struct touch, job.job)->arena);
+    arena_free(t->arena);
+    webpage_resume_postponed(e);
 }
 
 static void touch(struct webpage *p)
@@ -181,6 +187,7 @@ static void touch(struct webpage *p)
     struct arena *a = arena_new(NULL, "touch");
     struct touch *t = arena_new_of(a, struct touch);
     t->arena = a;
+    t->engine = p->engine;
     t->job.job.kind = STORE_JOB_TOUCH;
     t->job.job.done = touch_done;
     webpage_fetch_state(p, a, &t->job.fetch);
@@ -203,9 +210,9 @@ static void news_done(struct store_job *job)
 static void tell_members(struct webpage *p, const char *kind, const char *detail)
 {
     size_t n = 0;
-    list_each(pos, &p->streams)
-    {
-        list_each(m, &list_entry(pos, struct stream, of_page)->members) n++;
+    list_each (pos, &p->streams) {
+        list_each (m, &list_entry(pos, struct stream, of_page)->members)
+            n++;
     }
     if (n == 0)
         return;
@@ -216,10 +223,8 @@ static void tell_members(struct webpage *p, const char *kind, const char *detail
     news->plan.job.done = news_done;
     news->plan.steps = arena_array_of(a, n, struct store_step);
     char *text = detail ? arena_strdup(a, detail) : NULL;
-    list_each(pos, &p->streams)
-    {
-        list_each(m, &list_entry(pos, struct stream, of_page)->members)
-        {
+    list_each (pos, &p->streams) {
+        list_each (m, &list_entry(pos, struct stream, of_page)->members) {
             struct sentinel *s = list_entry(m, struct life, in_stream)->sentinel;
             news->plan.steps[news->plan.nsteps++] = (struct store_step){
                     .kind = STORE_STEP_EVENT,
@@ -235,12 +240,12 @@ static void tell_members(struct webpage *p, const char *kind, const char *detail
     store_writer_submit(p->engine->writer, &news->plan.job);
 }
 
-/* ---- after a fetch --------------------------------------------------------------------------- */
+/* ---- after a fetch
+ * --------------------------------------------------------------------------- */
 
 static void apply_learned(struct webpage *p)
 {
-    list_each(pos, &p->streams)
-    {
+    list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
         if (s->period == 0)
             stream_set_interval(s, p->learned.interval);
@@ -249,8 +254,7 @@ static void apply_learned(struct webpage *p)
 
 static bool has_on_change_stream(const struct webpage *p)
 {
-    list_each(pos, (struct list *)&p->streams)
-    {
+    list_each (pos, (struct list *)&p->streams) {
         if (list_entry(pos, struct stream, of_page)->period == 0)
             return true;
     }
@@ -279,8 +283,7 @@ void webpage_settled(struct webpage *p)
         webpage_free_if_unused(p);
         return;
     }
-    list_each(pos, &p->streams)
-    {
+    list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
         if (s->waiting && !p->busy && !p->postponed)
             webpage_want(p, s);
@@ -291,8 +294,7 @@ void webpage_settled(struct webpage *p)
 static void verified(struct webpage *p)
 {
     bool behind = false;
-    list_each(pos, &p->streams)
-    {
+    list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
         if (s->waiting && s->version < p->latest)
             behind = true;
@@ -312,8 +314,7 @@ static void retry_due(void *arg, const struct led_occurrence *o)
     (void)o;
     struct webpage *p = arg;
     retry_cancel(p);
-    list_each(pos, &p->streams)
-    {
+    list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
         if (s->waiting) {
             webpage_want(p, s);
@@ -347,8 +348,7 @@ static void failed(struct webpage *p, const char *reason, msec asked_to_wait)
     }
     msec interval = MSEC_NEVER, until_tick = MSEC_NEVER;
     msec now = led_now(e->led);
-    list_each(pos, &p->streams)
-    {
+    list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
         msec left = stream_next_tick(s) - now;
         if (s->interval < interval)
@@ -357,7 +357,8 @@ static void failed(struct webpage *p, const char *reason, msec asked_to_wait)
             until_tick = left;
     }
     if (interval != MSEC_NEVER)
-        retry_after(p, fetch_backoff((unsigned)p->failures, interval, until_tick, asked_to_wait));
+        retry_after(
+                p, fetch_backoff((unsigned)p->failures, interval, until_tick, asked_to_wait));
     touch(p);
     p->busy = false;
     webpage_free_if_unused(p);
@@ -382,6 +383,7 @@ static void fetched(const struct fetch_response *r, void *arg)
 {
     struct webpage *p = arg;
     struct engine *e = p->engine;
+    engine_catch_up(e);
     p->transfer = NULL;
     p->fetches++;
     p->last_fetch = engine_wall(e);
@@ -397,8 +399,7 @@ static void fetched(const struct fetch_response *r, void *arg)
         is_new = !p->latest || !sha256_equal(&sha, &p->body); /* (4) */
     }
     learn(p, is_new, r->last_modified_at);
-    list_each(pos, &p->streams)
-    {
+    list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
         if (s->period == 0)
             s->waiting = true; /* on change means all versions, whoever asked */
@@ -432,7 +433,8 @@ void webpage_unreadable(struct webpage *p, const char *reason)
     engine_settle(p->engine);
 }
 
-/* ---- wanting a page ------------------------------------------------------------------------ */
+/* ---- wanting a page ------------------------------------------------------------------------
+ */
 
 static void fetch_now(struct webpage *p)
 {
@@ -453,7 +455,8 @@ static bool is_fresh(const struct webpage *p, const struct stream *s)
 {
     if (!p->latest || p->verified == MSEC_NEVER || p->failures)
         return false;
-    msec most = s->interval / 20 < 30 * MSEC_PER_SECOND ? s->interval / 20 : 30 * MSEC_PER_SECOND;
+    msec most =
+            s->interval / 20 < 30 * MSEC_PER_SECOND ? s->interval / 20 : 30 * MSEC_PER_SECOND;
     msec age = engine_wall(p->engine) - p->verified;
     return age >= 0 && age <= most;
 }

@@ -17,6 +17,8 @@
 
 enum { FETCH_TAG = 0x46455443, FETCH_TRANSFER_TAG = 0x46545246, FETCH_SOCKET_TAG = 0x46534f43 };
 
+enum { FETCH_SPARE_BYTES_MAX = 256 * 1024 };
+
 enum fetch_phase {
     FETCH_QUEUED,     /* in its host's queue */
     FETCH_DOOMED,     /* failed before it began; reported from the loop */
@@ -85,6 +87,10 @@ struct fetch {
     struct loop_timer curl_timer, pump_timer, later_timer;
     struct list free_sockets, free_hosts; /* to be used again */
     struct list doomed, running;
+    struct buf spare[32]; /* bodies' memory, to be used again */
+    size_t nspare;
+    CURL *idle[64]; /* easy handles, to be used again */
+    size_t nidle;
     struct map hosts;
     struct list ready; /* hosts that may begin a transfer, the one served longest ago first */
     struct heap later; /* hosts whose gap is not over, or that are only remembered */
@@ -103,6 +109,7 @@ bool fetch_multi_add(struct fetch_transfer *t);
 /* handle.c: the only place where an easy handle is made */
 bool fetch_handle_open(struct fetch_transfer *t);
 void fetch_handle_close(struct fetch_transfer *t);
+void fetch_handles_free(struct fetch *fe); /* those that wait to be used again */
 
 /* queue.c */
 struct fetch_host *fetch_host_get(struct fetch *fe, const char *url);

@@ -10,13 +10,16 @@
  *  (4) certificates and names are verified, TLS 1.2 or later;
  *  (5) bodies come undecoded except for chunks, and all times are limited; and
  *  (6) nothing waits for a resolver thread, not even clean-up.
+ *
+ * Handles are used again: what is the same for all requests of a fetch is set when a handle
+ * is made, what belongs to one request each time.
  */
 #include "fetch/fetch_int.h"
 
 /* A wrong option is a mistake of ours (or a libcurl without it), not of the web. */
 #define SET(easy, option, value) CHECK(curl_easy_setopt((easy), (option), (value)) == CURLE_OK)
 
-static void set_borders(CURL *c, struct fetch_transfer *t)
+static void set_borders(CURL *c, struct fetch *fe)
 {
     SET(c, CURLOPT_PROTOCOLS_STR, "http,https"); /* (1) */
     SET(c, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
@@ -26,17 +29,15 @@ static void set_borders(CURL *c, struct fetch_transfer *t)
     SET(c, CURLOPT_NOPROXY, "*");
     SET(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     SET(c, CURLOPT_OPENSOCKETFUNCTION, fetch_on_socket_open); /* (3) */
-    SET(c, CURLOPT_OPENSOCKETDATA, t);
     SET(c, CURLOPT_PREREQFUNCTION, fetch_on_request);
-    SET(c, CURLOPT_PREREQDATA, t);
     SET(c, CURLOPT_SSL_VERIFYPEER, 1L); /* (4) */
     SET(c, CURLOPT_SSL_VERIFYHOST, 2L);
     SET(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     SET(c, CURLOPT_CAPATH, NULL); /* with a directory libcurl reads them for each connection */
-    if (t->fetch->o.ca_file)
-        SET(c, CURLOPT_CAINFO, t->fetch->o.ca_file);
-    if (t->fetch->resolve)
-        SET(c, CURLOPT_RESOLVE, t->fetch->resolve);
+    if (fe->o.ca_file)
+        SET(c, CURLOPT_CAINFO, fe->o.ca_file);
+    if (fe->resolve)
+        SET(c, CURLOPT_RESOLVE, fe->resolve);
 }
 
 static void set_limits(CURL *c, const struct fetch_options *o)
@@ -50,6 +51,21 @@ static void set_limits(CURL *c, const struct fetch_options *o)
     SET(c, CURLOPT_MAXLIFETIME_CONN, 600L);
     SET(c, CURLOPT_QUICK_EXIT, 1L); /* (6) */
     SET(c, CURLOPT_NOSIGNAL, 1L);
+}
+
+static CURL *handle_new(struct fetch *fe)
+{
+    CURL *c = curl_easy_init();
+    if (!c)
+        return NULL;
+    set_borders(c, fe);
+    set_limits(c, &fe->o);
+    SET(c, CURLOPT_SHARE, fe->share);
+    SET(c, CURLOPT_USERAGENT, fe->o.user_agent);
+    SET(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    SET(c, CURLOPT_HEADERFUNCTION, fetch_on_header);
+    SET(c, CURLOPT_WRITEFUNCTION, fetch_on_body);
+    return c;
 }
 
 static void add_line(struct curl_slist **lines, const char *line)
@@ -69,38 +85,45 @@ static void set_request(CURL *c, struct fetch_transfer *t)
         add_line(&run->lines, arena_printf(t->life, "If-Modified-Since: %s", t->last_modified));
     SET(c, CURLOPT_HTTPHEADER, run->lines);
     SET(c, CURLOPT_URL, t->url);
-    SET(c, CURLOPT_USERAGENT, t->fetch->o.user_agent);
-    SET(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    SET(c, CURLOPT_ERRORBUFFER, run->curl_says);
+    SET(c, CURLOPT_PRIVATE, t);
+    SET(c, CURLOPT_OPENSOCKETDATA, t);
+    SET(c, CURLOPT_PREREQDATA, t);
+    SET(c, CURLOPT_HEADERDATA, t);
+    SET(c, CURLOPT_WRITEDATA, t);
 }
 
 bool fetch_handle_open(struct fetch_transfer *t)
 {
-    struct fetch_run *run = t->run;
-    CURL *c = curl_easy_init();
+    struct fetch *fe = t->fetch;
+    CURL *c = fe->nidle > 0 ? fe->idle[--fe->nidle] : handle_new(fe);
     if (!c)
         return false;
-    run->easy = c;
-    set_borders(c, t);
-    set_limits(c, &t->fetch->o);
+    t->run->easy = c;
     set_request(c, t);
-    SET(c, CURLOPT_SHARE, t->fetch->share);
-    SET(c, CURLOPT_PRIVATE, t);
-    SET(c, CURLOPT_ERRORBUFFER, run->curl_says);
-    SET(c, CURLOPT_HEADERFUNCTION, fetch_on_header);
-    SET(c, CURLOPT_HEADERDATA, t);
-    SET(c, CURLOPT_WRITEFUNCTION, fetch_on_body);
-    SET(c, CURLOPT_WRITEDATA, t);
     return true;
 }
 
 void fetch_handle_close(struct fetch_transfer *t)
 {
+    struct fetch *fe = t->fetch;
     struct fetch_run *run = t->run;
     if (run->easy) {
-        curl_multi_remove_handle(t->fetch->multi, run->easy); /* not being in it is fine */
-        curl_easy_cleanup(run->easy);
+        curl_multi_remove_handle(fe->multi, run->easy); /* not being in it is fine */
+        SET(run->easy, CURLOPT_HTTPHEADER, NULL);
+        SET(run->easy, CURLOPT_ERRORBUFFER, NULL);
+        if (fe->nidle < countof(fe->idle))
+            fe->idle[fe->nidle++] = run->easy;
+        else
+            curl_easy_cleanup(run->easy);
     }
     curl_slist_free_all(run->lines);
     run->easy = NULL;
     run->lines = NULL;
+}
+
+void fetch_handles_free(struct fetch *fe)
+{
+    while (fe->nidle > 0)
+        curl_easy_cleanup(fe->idle[--fe->nidle]);
 }

@@ -107,7 +107,7 @@ static void take_status_line(struct fetch_headers *h, struct str line)
 {
     const char *space = memchr(line.ptr, ' ', line.len);
     int64_t status;
-    *h = (struct fetch_headers){.status = 0};
+    *h = (struct fetch_headers){.is_framed = line.len > 5 && line.ptr[5] >= '2'};
     if (space && line.ptr + line.len - space >= 4 &&
             str_to_int((struct str){space + 1, 3}, &status) && status >= 100)
         h->status = (int)status;

@@ -12,6 +12,7 @@ enum { FETCH_WHY_SIZE = 400 };
 struct fetch_headers {
     int status;       /* 0: no status line yet */
     bool is_complete; /* the empty line after the final status came */
+    bool is_framed;   /* by the protocol itself: HTTP/2 says where a body ends */
     bool is_chunked, is_gzip;
     bool has_encoding, has_length;
     uint64_t length;

@@ -82,6 +82,8 @@ static bool headers_came(struct fetch_transfer *t)
     t->run->is_wanted = h->status == 200 || h->status == 203;
     if (t->run->is_wanted && h->has_length && h->length > t->fetch->o.max_body_bytes)
         return too_long(t);
+    if (t->run->is_wanted && h->has_length && h->length < FETCH_SPARE_BYTES_MAX)
+        return buf_reserve(&t->run->body, h->length); /* a small promise is believed */
     return true;
 }
 

@@ -22,12 +22,32 @@ static void detach(struct fetch_transfer *t)
     fetch_queue_leave(t);
 }
 
+/* The memory of bodies is used again: a page fits where one was before. */
+static void body_take(struct fetch *fe, struct buf *ret_body)
+{
+    if (fe->nspare > 0)
+        *ret_body = fe->spare[--fe->nspare];
+    else
+        buf_init(ret_body, fe->o.max_body_bytes);
+}
+
+static void body_give_back(struct fetch *fe, struct buf *body)
+{
+    if (body->cap == 0 || body->cap > FETCH_SPARE_BYTES_MAX ||
+            fe->nspare == countof(fe->spare)) {
+        buf_done(body);
+        return;
+    }
+    buf_clear(body);
+    fe->spare[fe->nspare++] = *body;
+}
+
 static void transfer_release(void *arg)
 {
     struct fetch_transfer *t = TAGGED(struct fetch_transfer, arg, FETCH_TRANSFER_TAG);
     detach(t);
     if (t->run) {
-        buf_done(&t->run->body);
+        body_give_back(t->fetch, &t->run->body);
         fetch_inflate_done(&t->run->inflate);
     }
 }
@@ -95,7 +115,7 @@ static void total_expired(struct loop_timer *timer)
 static void run_new(struct fetch_transfer *t)
 {
     t->run = arena_new_of(t->life, struct fetch_run);
-    buf_init(&t->run->body, t->fetch->o.max_body_bytes);
+    body_take(t->fetch, &t->run->body);
     fetch_inflate_init(&t->run->inflate);
     t->began = clock_mono(t->fetch->o.clock);
     loop_timer_set(t->fetch->loop, &t->total_timer, t->fetch->o.total_timeout);
@@ -158,6 +178,9 @@ static bool is_cut_short(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE
     else if (run->headers.is_gzip && !fetch_inflate_is_complete(&run->inflate))
         snprintf(why, FETCH_WHY_SIZE, "the compressed body ended early, after %s bytes",
                 fetch_count_text(run->body_wire_bytes, got));
+    else if (run->body_wire_bytes == 0 && !run->headers.has_length &&
+             !run->headers.is_chunked && !run->headers.is_framed)
+        snprintf(why, FETCH_WHY_SIZE, "the connection ended before the body began");
     else
         return false;
     return true;

@@ -83,32 +83,47 @@ static enum err parse(CURLU *u, const char *url, struct fault *f)
     return OK;
 }
 
-/* The host as DNS knows it: names of other scripts in their xn-- form. */
-static enum err set_host(CURLU *u, const char *url, struct fault *f)
+static bool is_ascii(const char *text)
 {
-    CURL_TEXT *zone = NULL;
-    if (curl_url_get(u, CURLUPART_ZONEID, &zone, 0) == CURLUE_OK)
-        return not_a_url(url, "it names a network interface", f);
+    for (const char *p = text; *p; p++)
+        if ((unsigned char)*p >= 0x80)
+            return false;
+    return true;
+}
+
+/* A name in another script in its xn-- form. */
+static CURLUcode get_punycode(CURLU *u, char **ret_host)
+{
     /* libidn2 reads the host in the character set of the locale, which need not be ours. */
     locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
-    CURL_TEXT *host = NULL;
-    CURLUcode c = curl_url_get(u, CURLUPART_HOST, &host, CURLU_PUNYCODE);
+    CURLUcode c = curl_url_get(u, CURLUPART_HOST, ret_host, CURLU_PUNYCODE);
     if (utf8) {
         uselocale(before);
         freelocale(utf8);
     }
-    if (c != CURLUE_OK)
+    return c;
+}
+
+/* The host as DNS knows it. */
+static enum err set_host(CURLU *u, const char *url, struct fault *f)
+{
+    CURL_TEXT *zone = NULL, *host = NULL, *ascii = NULL;
+    if (curl_url_get(u, CURLUPART_ZONEID, &zone, 0) == CURLUE_OK)
+        return not_a_url(url, "it names a network interface", f);
+    if (curl_url_get(u, CURLUPART_HOST, &host, 0) != CURLUE_OK ||
+            (!is_ascii(host) && get_punycode(u, &ascii) != CURLUE_OK))
         return not_a_url(url, "its host is not a name", f);
-    for (char *p = host; *p; p++) {
+    char *name = ascii ? ascii : host;
+    for (char *p = name; *p; p++) {
         if ((unsigned char)*p <= 0x20 || strchr("%@/\\?#<>\"'`{}|^,;!$&()*+=~", *p))
             return not_a_url(url, "its host is not a name", f);
         if (*p >= 'A' && *p <= 'Z')
             *p = (char)(*p + ('a' - 'A'));
     }
-    if (strlen(host) > HOST_BYTES_MAX)
+    if (strlen(name) > HOST_BYTES_MAX)
         return not_a_url(url, "its host is too long", f);
-    if (curl_url_set(u, CURLUPART_HOST, host, 0) != CURLUE_OK)
+    if (curl_url_set(u, CURLUPART_HOST, name, 0) != CURLUE_OK)
         return not_a_url(url, "its host is not a name", f);
     return OK;
 }
@@ -153,19 +168,19 @@ static enum err spell(struct arena *life, const char *url, struct fault *f, char
 enum err fetch_url_normalise(
         struct arena *life, const char *url, struct fault *f, char **ret_url)
 {
-    char *once, *twice;
-    enum err e = spell(life, url, f, &once);
-    for (int round = 0; e == OK && round < 3; round++) {
-        e = spell(life, once, f, &twice);
-        if (e == OK && strcmp(once, twice) == 0) {
-            *ret_url = twice;
-            return OK;
+    const char *before = url;
+    for (int round = 0; round < 4; round++) {
+        char *after = NULL;
+        enum err e = spell(life, before, f, &after);
+        if (e != OK)
+            return e;
+        if (strcmp(before, after) == 0) {
+            *ret_url = after;
+            return OK; /* (1) */
         }
-        once = twice; /* a disguise came off and showed another one */
+        before = after; /* perhaps a disguise came off and shows another one */
     }
-    return e != OK ? e
-                   : not_a_url(
-                             url, "it means something else each time it is read", f); /* (1) */
+    return not_a_url(url, "it means something else each time it is read", f);
 }
 
 enum err fetch_url_resolve(struct arena *life, const char *base, const char *reference,

@@ -7,7 +7,10 @@
 enum word {
     W_NONE,
 #define WORD(id, text, flags) W_##id,
+/* The first word of the letter gets the same number: counting goes back by one. */
+#define LETTER(x) LETTER_##x, LETTER_BACK_##x = LETTER_##x - 1,
 #include "grammar/words.def"
+#undef LETTER
 #undef WORD
     N_WORDS
 };

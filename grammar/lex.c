@@ -11,17 +11,31 @@
  */
 #include "grammar/grammar_int.h"
 
-enum { IS_LETTER = 1, IS_DIGIT = 2, IS_SPACE = 4 };
+enum { IS_LETTER = 1, IS_DIGIT = 2, IS_SPACE = 4, ENDS_BARE = 8 };
 
-static unsigned class_of(unsigned char c)
+/* By byte: a look-up here is most of what reading a definition costs. */
+static const uint8_t classes[256] = {
+        [0 ... 8] = ENDS_BARE,
+        ['\t' ... '\r'] = IS_SPACE | ENDS_BARE,
+        [14 ... 31] = ENDS_BARE,
+        [' '] = IS_SPACE | ENDS_BARE,
+        [','] = ENDS_BARE,
+        [';'] = ENDS_BARE,
+        ['('] = ENDS_BARE,
+        [')'] = ENDS_BARE,
+        ['\''] = ENDS_BARE,
+        ['"'] = ENDS_BARE,
+        ['<'] = ENDS_BARE,
+        ['>'] = ENDS_BARE,
+        ['0' ... '9'] = IS_DIGIT,
+        ['A' ... 'Z'] = IS_LETTER,
+        ['a' ... 'z'] = IS_LETTER,
+        ['_'] = IS_LETTER,
+};
+
+static bool is(char c, unsigned what)
 {
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')
-        return IS_LETTER;
-    if (c >= '0' && c <= '9')
-        return IS_DIGIT;
-    if (c == ' ' || (c >= '\t' && c <= '\r'))
-        return IS_SPACE;
-    return 0;
+    return classes[(unsigned char)c] & what;
 }
 
 void lex_init(struct lexer *lx, const char *text, size_t len)
@@ -55,7 +69,7 @@ static void advance_plain(struct lexer *lx, size_t bytes)
 size_t lex_comment(const char *p, size_t len, char before)
 {
     bool dashes = len >= 2 && p[0] == '-' && p[1] == '-';
-    bool percent = len >= 1 && p[0] == '%' && class_of((unsigned char)before) != IS_DIGIT;
+    bool percent = len >= 1 && p[0] == '%' && !is(before, IS_DIGIT);
     if (!dashes && !percent)
         return 0;
     const char *end = memchr(p, '\n', len);
@@ -66,11 +80,11 @@ void lex_skip_space(struct lexer *lx)
 {
     while (lx->at.offset < lx->len) {
         const char *p = lx->text + lx->at.offset;
-        unsigned char c = (unsigned char)*p;
+        char c = *p;
         size_t comment;
         if (c == ' ')
             advance_plain(lx, 1);
-        else if (class_of(c) == IS_SPACE || (c == REPAIRED_BYTE && lx->repaired))
+        else if (is(c, IS_SPACE) || (c == REPAIRED_BYTE && lx->repaired))
             lex_advance(lx, 1);
         else if ((c == '-' || c == '%') && (comment = lex_comment(p, lx->len - lx->at.offset,
                                                     lx->at.offset ? p[-1] : ' ')) > 0)
@@ -118,7 +132,7 @@ static void lex_string(struct lexer *lx, struct token *t, const char *p, size_t 
 static void lex_name(struct lexer *lx, struct token *t, const char *p, size_t left)
 {
     size_t n = 1;
-    while (n < left && (class_of((unsigned char)p[n]) & (IS_LETTER | IS_DIGIT) ||
+    while (n < left && (is(p[n], IS_LETTER | IS_DIGIT) ||
                                (p[n] == '-' && !(n + 1 < left && p[n + 1] == '-'))))
         n++;
     t->kind = T_NAME;
@@ -131,12 +145,12 @@ static void lex_number(struct lexer *lx, struct token *t, const char *p, size_t 
 {
     size_t n = 1;
     t->kind = T_NUMBER;
-    while (n < left && class_of((unsigned char)p[n]) == IS_DIGIT)
+    while (n < left && is(p[n], IS_DIGIT))
         n++;
-    if (n + 1 < left && p[n] == '.' && class_of((unsigned char)p[n + 1]) == IS_DIGIT) {
+    if (n + 1 < left && p[n] == '.' && is(p[n + 1], IS_DIGIT)) {
         t->kind = T_DECIMAL;
         n += 2;
-        while (n < left && class_of((unsigned char)p[n]) == IS_DIGIT)
+        while (n < left && is(p[n], IS_DIGIT))
             n++;
     }
     t->text.len = n;
@@ -176,10 +190,9 @@ void lex_next(struct lexer *lx, struct token *t)
     if (left == 0)
         return;
 
-    unsigned cls = class_of((unsigned char)*p);
-    if (cls == IS_LETTER)
+    if (is(*p, IS_LETTER))
         lex_name(lx, t, p, left);
-    else if (cls == IS_DIGIT)
+    else if (is(*p, IS_DIGIT))
         lex_number(lx, t, p, left);
     else if (string_begins(p, left))
         lex_string(lx, t, p, left);
@@ -194,9 +207,8 @@ void lex_rewind(struct lexer *lx, const struct token *tok)
 
 static bool ends_bare(const char *p, size_t len)
 {
-    unsigned char c = (unsigned char)*p;
-    return class_of(c) == IS_SPACE || c < 0x20 || strchr(",;()'\"<>", c) ||
-           (c == 0xe2 && len >= 3 &&
+    return is(*p, ENDS_BARE) ||
+           (*p == '\xe2' && len >= 3 &&
                    (memcmp(p, "\xe2\x80\x9c", 3) == 0 || memcmp(p, "\xe2\x80\x9d", 3) == 0));
 }
 
@@ -216,7 +228,7 @@ struct token lex_run(struct lexer *lx, const char *more)
     const char *p = lx->text + lx->at.offset;
     size_t left = lx->len - lx->at.offset, n = 0;
     while (n < left &&
-            (class_of((unsigned char)p[n]) & (IS_LETTER | IS_DIGIT) ||
+            (is(p[n], IS_LETTER | IS_DIGIT) ||
                     (p[n] && strchr(more, p[n]))) &&
             lex_comment(p + n, left - n, '0') == 0)
         n++;
@@ -252,8 +264,8 @@ struct token lex_query(struct lexer *lx, struct buf *ret)
                 t.pos = lx->at;
                 break;
             }
-        } else if (class_of((unsigned char)*p) & (IS_LETTER | IS_DIGIT)) {
-            while (n < left && (class_of((unsigned char)p[n]) & (IS_LETTER | IS_DIGIT)))
+        } else if (is(*p, IS_LETTER | IS_DIGIT)) {
+            while (n < left && (is(p[n], IS_LETTER | IS_DIGIT)))
                 n++;
             if (ends_query(p, n))
                 break;

@@ -422,7 +422,10 @@ static void repair_text(struct grammar_script *s, struct lexer *lx, char *text)
 {
     enum { MAX_REPORTS = 20 };
     unsigned reports = 0;
-    if (utf8_is_valid(text, s->len) && !memchr(text, 0, s->len))
+    size_t plain = 0;
+    while (plain < s->len && text[plain] > 0)
+        plain++;
+    if (utf8_is_valid(text + plain, s->len - plain) && !memchr(text, 0, s->len))
         return;
     struct lexer at;
     lex_init(&at, text, s->len);

@@ -1,6 +1,6 @@
 /* The words of the language, and which one somebody may have meant.
  *
- *  (1) words.def is sorted, so that finding one is a binary search; a test walks it.
+ *  (1) In words.def every word stands behind its letter; a test looks up each of them.
  */
 #include "grammar/grammar_int.h"
 #include "base/str.h"
@@ -11,37 +11,31 @@ static const struct {
     uint8_t flags;
 } words[N_WORDS] = {
         {"", 0, 0},
+#define LETTER(x)
 #define WORD(id, text, flags) {text, sizeof(text) - 1, flags},
 #include "grammar/words.def"
 #undef WORD
+#undef LETTER
 };
 
-/* Upper case against upper case; `text` may be in any case. */
-static int compare(struct str text, const char *word, size_t word_len)
-{
-    size_t n = text.len < word_len ? text.len : word_len;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        c -= c >= 'a' && c <= 'z' ? 'a' - 'A' : 0;
-        if (c != (unsigned char)word[i])
-            return c < (unsigned char)word[i] ? -1 : 1;
-    }
-    return text.len == word_len ? 0 : text.len < word_len ? -1 : 1;
-}
+static const uint8_t letters[27] = {
+#define WORD(id, text, flags)
+#define LETTER(x) LETTER_##x,
+#include "grammar/words.def"
+#undef LETTER
+#undef WORD
+        N_WORDS,
+};
 
 enum word word_find(struct str text)
 {
-    int low = 1, high = N_WORDS - 1;
-    while (low <= high) {
-        int middle = (low + high) / 2;
-        int c = compare(text, words[middle].text, words[middle].len);
-        if (c == 0)
-            return (enum word)middle;
-        if (c < 0)
-            high = middle - 1;
-        else
-            low = middle + 1;
-    }
+    unsigned letter = text.len ? ((unsigned char)text.ptr[0] | 0x20u) - 'a' : 26;
+    if (letter >= 26)
+        return W_NONE;
+    for (int w = letters[letter]; w < letters[letter + 1]; w++) /* (1) */
+        if (words[w].len == text.len &&
+                str_equal_nocase(text, (struct str){words[w].text, text.len}))
+            return (enum word)w;
     return W_NONE;
 }
 

@@ -1,5 +1,8 @@
 /* The agenda: which rules run, and when.
  *
+ * A signal is a raise by the program or a timer that is due; one inside an action of another
+ * is nested in it.
+ *
  *  (1) Detection is over before the first rule runs.
  *  (2) Immediate rules of one raise run by priority, then in the order of detection, then of
  *      creation.  A raise inside an action is handled to completion before the action goes on.
@@ -7,8 +10,8 @@
  *      first served, those queued meanwhile included.
  *  (4) Detached rules run after that, each as an outermost raise of its own; dependent ones
  *      are dropped if the raise that triggered them failed.
- *  (5) Depth is that of the chain of causes, also through deferred and detached rules, so a
- *      rule that raises its own event ends at LED_DEPTH_MAX whatever its coupling.
+ *  (5) Depth counts the raises in a chain of causes, also through deferred and detached
+ *      rules, so a rule that raises its own event ends whatever its coupling.
  */
 #include "led/led_int.h"
 
@@ -127,12 +130,14 @@ static void run_detached(struct led *led) /* (4) */
     }
 }
 
-void led_raise_begin(struct led *led)
+bool led_signal_begin(struct led *led)
 {
-    led->depth++;
+    bool is_outermost = !led->is_running;
+    led->is_running = true;
+    return is_outermost;
 }
 
-void led_raise_end(struct led *led)
+void led_signal_end(struct led *led, bool is_outermost)
 {
     led_detect_run(led); /* (1) */
     struct list immediate = LIST_INIT(immediate);
@@ -141,11 +146,11 @@ void led_raise_end(struct led *led)
         list_remove(&j->link);
         job_run(led, j);
     }
-    if (led->depth == 1) {
+    if (is_outermost) {
         run_deferred(led);
         run_detached(led);
+        led->is_running = false;
     }
-    led->depth--;
 }
 
 void led_fail(struct led *led)

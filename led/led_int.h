@@ -311,8 +311,8 @@ struct led_job {
 
 void led_trigger(struct led *led, struct led_node *n, struct led_occurrence *o);
 /* Brackets detection: begin, emit, end.  The end runs the rules. */
-void led_raise_begin(struct led *led);
-void led_raise_end(struct led *led);
+bool led_signal_begin(struct led *led); /* whether it is the outermost one */
+void led_signal_end(struct led *led, bool is_outermost);
 
 /* ---- the detector ---- */
 
@@ -337,8 +337,8 @@ struct led {
     size_t queued, queue_cap;
 
     /* rules */
-    unsigned depth;
-    bool failed;
+    unsigned depth; /* raises inside each other just now */
+    bool is_running, failed;
     struct list triggered, deferred, detached;
     led_gone_fn *gone;
     void *gone_ctx;

@@ -5,8 +5,9 @@
  *      same instant revokes nothing.
  *  (2) Of all that are forbidden to one `from`, the first spoils it: it ends earliest.  So a
  *      cell needs to remember only when it was spoilt, and no list is kept.
- *  (3) What came at the very instant of `from`, but before it, spoils it too; an occurrence
- *      that is both does not spoil itself.
+ *  (3) What came at the very instant of `from`, but before it, spoils it too.  It must be an
+ *      instant itself then.  An occurrence that is both does not spoil itself, so the two
+ *      newest instants are kept.
  *  (4) If `to` is always an instant, a spoilt `from` can never be used and goes at once.
  */
 #include "led/led_int.h"
@@ -14,8 +15,8 @@
 enum { FROM, FORBIDDEN, TO };
 
 struct not_state {
-    struct led_bag from;              /* a cell's note: spoilt then, or MSEC_NEVER */
-    struct led_occurrence *forbidden; /* the newest; NULL before the first */
+    struct led_bag from;     /* a cell's note: spoilt then, or MSEC_NEVER */
+    struct led_bag instants; /* (3): at most two different ones */
 };
 
 static bool fits(const struct led_cell *from, const struct led_occurrence *to)
@@ -36,15 +37,19 @@ static void spoil(struct led *led, struct led_node *self, struct led_occurrence 
         else
             before = c;
     }
-    if (st->forbidden)
-        led_unref(led, st->forbidden);
-    st->forbidden = led_ref(o);
+    if (o->start < o->end || (st->instants.last && st->instants.last->o == o))
+        return;
+    if (st->instants.count == 2)
+        led_bag_cut(led, &st->instants, NULL);
+    led_bag_add(led, &st->instants, o, 0);
 }
 
 static msec spoilt_before(const struct not_state *st, const struct led_occurrence *from)
 {
-    const struct led_occurrence *o = st->forbidden;
-    return o && o != from && o->start >= from->end ? o->end : MSEC_NEVER; /* (3) */
+    for (const struct led_cell *c = st->instants.first; c; c = c->next)
+        if (c->o != from && c->o->start >= from->end) /* (3) */
+            return c->o->end;
+    return MSEC_NEVER;
 }
 
 static void not_notify(struct led *led, struct led_node *self, unsigned role,
@@ -63,16 +68,14 @@ static void not_close(struct led *led, struct led_node *self)
 {
     struct not_state *st = led_state(self);
     led_bag_clear(led, &st->from);
-    if (st->forbidden)
-        led_unref(led, st->forbidden);
+    led_bag_clear(led, &st->instants);
 }
 
 static void not_sync(struct led_stream *s, struct led_node *self)
 {
     struct not_state *st = led_state(self);
     led_sync_bag(s, &st->from);
-    if (led_sync_more(s, st->forbidden != NULL))
-        led_sync_occurrence(s, &st->forbidden);
+    led_sync_bag(s, &st->instants);
 }
 
 const struct led_op led_op_not = {

@@ -28,14 +28,16 @@ enum err led_raise_at(struct led *led, struct led_event *e, msec at, uint64_t da
 
     msec now = led->now;
     led->now = at;
+    led->depth++;
     struct led_occurrence *o = led_occurrence_primitive(led, e, at);
     o->data = data;
-    led_raise_begin(led);
+    bool is_outermost = led_signal_begin(led);
     if (e->nodes)
         led_emit(led, e->nodes, o);
     else
-        led_unref(led, o);
-    led_raise_end(led); /* (1) */
+        led_unref(led, o); /* counted, but nobody listens */
+    led_signal_end(led, is_outermost); /* (1) */
+    led->depth--;
     led->now = now;
     return OK;
 }

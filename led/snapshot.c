@@ -305,7 +305,7 @@ static bool every_node_is_used(const struct led *led, struct arena *scratch)
 
 enum err led_save(struct led *led, struct buf *out, struct fault *f)
 {
-    if (led->depth)
+    if (led->is_running)
         return fault_set(f, ERR_BUSY, "a rule is running");
     SCRATCH struct arena *scratch = arena_new(NULL, "led save");
     struct led_stream s = {.led = led, .is_saving = true, .out = out, .scratch = scratch};

@@ -82,14 +82,14 @@ static void expire(struct led *led, struct led_timer *t, msec due)
     led->now = due; /* (1) */
     led->wall_late = led->real + led->offset - t->heap.at;
     led_timer_stop(led, t);
-    led_raise_begin(led);
+    bool is_outermost = led_signal_begin(led);
     t->node->event->op->expire(led, t->node, t);
-    led_raise_end(led);
+    led_signal_end(led, is_outermost);
 }
 
 static msec pass(struct led *led, msec mono, msec wall, bool in_gap)
 {
-    CHECK(led->depth == 0);
+    CHECK(!led->is_running);
     msec floor = led->now;
     led->real = mono > led->now ? mono : led->now;
     led->offset = wall - led->real;

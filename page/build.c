@@ -20,17 +20,9 @@ struct open_element {
     bool is_inline;
 };
 
-static const char *const inline_names[] = {"a", "b", "code", "em", "font", "i", "span", "strong",
-        "sub", "sup", "u"};
+static const char *const inline_names[] = {
+        "a", "b", "code", "em", "font", "i", "span", "strong", "sub", "sup", "u"};
 static const char *const dropped_names[] = {"noscript", "script", "style", "template"};
-
-static bool is_one_of(struct str name, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (name.ptr[0] == names[i][0] && str_equal(name, str_of(names[i])))
-            return true;
-    return false;
-}
 
 void build_init(struct build *b, size_t max, bool xml)
 {
@@ -94,7 +86,8 @@ static uint32_t node_add(struct build *b, uint32_t tag)
     return node;
 }
 
-/* ---- text ---------------------------------------------------------------------------------- */
+/* ---- text ----------------------------------------------------------------------------------
+ */
 
 static void text_add(struct build *b, struct str text)
 {
@@ -167,7 +160,8 @@ void build_text(struct build *b, struct str text)
         b->overflowed |= !buf_append(&b->raw, text.ptr, text.len);
 }
 
-/* ---- elements ------------------------------------------------------------------------------ */
+/* ---- elements ------------------------------------------------------------------------------
+ */
 
 static void address_add(struct build *b, struct buf *to, struct str address)
 {
@@ -207,7 +201,8 @@ static void addresses_note(struct build *b, struct str tag, const struct pair *a
             if (!b->has_base)
                 buf_append(&b->base, value.ptr, value.len);
             b->has_base = true;
-        } else if (str_equal(name, STR("href")) || (is_form && str_equal(name, STR("action"))) ||
+        } else if (str_equal(name, STR("href")) ||
+                   (is_form && str_equal(name, STR("action"))) ||
                    (str_equal(name, STR("value")) && is_address_value(value))) {
             address_add(b, &b->links, value);
         } else if (str_equal(name, STR("src"))) {
@@ -248,7 +243,8 @@ static size_t without_twins(struct pair *attrs, size_t n)
 {
     size_t kept = 0;
 
-    qsort(attrs, n, sizeof *attrs, compare_pairs);
+    if (n > 1)
+        qsort(attrs, n, sizeof *attrs, compare_pairs);
     for (size_t i = 0; i < n; i++)
         if (kept == 0 || !str_equal(attrs[kept - 1].name, attrs[i].name))
             attrs[kept++] = attrs[i];
@@ -257,7 +253,8 @@ static size_t without_twins(struct pair *attrs, size_t n)
 
 void build_open(struct build *b, struct str name, struct pair *attrs, size_t nattrs)
 {
-    if (b->skip_depth || (b->drop_scripts && is_one_of(name, dropped_names, countof(dropped_names)))) {
+    if (b->skip_depth ||
+            (b->drop_scripts && name_is_one_of(name, dropped_names, countof(dropped_names)))) {
         b->skip_depth++; /* (4): the text before stays open */
         return;
     }
@@ -266,9 +263,10 @@ void build_open(struct build *b, struct str name, struct pair *attrs, size_t nat
     if (b->too_deep || b->overflowed)
         return;
     if (b->xml && b->tags.len == 0) /* a page in XML has scripts, a catalogue has none */
-        b->drop_scripts = str_equal_nocase(name, STR("html")) || str_equal_nocase(name, STR("svg"));
+        b->drop_scripts =
+                str_equal_nocase(name, STR("html")) || str_equal_nocase(name, STR("svg"));
 
-    bool is_inline = is_one_of(name, inline_names, countof(inline_names));
+    bool is_inline = name_is_one_of(name, inline_names, countof(inline_names));
     if (is_inline)
         text_flush(b);
     else
@@ -279,8 +277,8 @@ void build_open(struct build *b, struct str name, struct pair *attrs, size_t nat
         attribute_add(b, &attrs[i]);
     addresses_note(b, name, attrs, nattrs);
     buf_append(&b->open, &e, sizeof e);
-    b->overflowed |= b->open.overflowed || b->attrs.overflowed || intern_is_full(&b->tag_names) ||
-                     intern_is_full(&b->attr_strings);
+    b->overflowed |= b->open.overflowed || b->attrs.overflowed ||
+                     intern_is_full(&b->tag_names) || intern_is_full(&b->attr_strings);
 }
 
 void build_close(struct build *b)

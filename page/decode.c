@@ -14,9 +14,38 @@
 static const char replacement[] = "\xEF\xBF\xBD";
 
 static const uint16_t high_1252[32] = {
-    0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
-    0x2039, 0x0152, 0x8D,   0x017D, 0x8F,   0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
-    0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178,
+        0x20AC,
+        0x81,
+        0x201A,
+        0x0192,
+        0x201E,
+        0x2026,
+        0x2020,
+        0x2021,
+        0x02C6,
+        0x2030,
+        0x0160,
+        0x2039,
+        0x0152,
+        0x8D,
+        0x017D,
+        0x8F,
+        0x90,
+        0x2018,
+        0x2019,
+        0x201C,
+        0x201D,
+        0x2022,
+        0x2013,
+        0x2014,
+        0x02DC,
+        0x2122,
+        0x0161,
+        0x203A,
+        0x0153,
+        0x9D,
+        0x017E,
+        0x0178,
 };
 
 static bool append_char(struct buf *out, uint32_t c)
@@ -189,8 +218,8 @@ enum err page_decode(const struct page_source *src, struct buf *out, struct faul
     size_t skip;
 
     if (src->len > PAGE_BODY_MAX)
-        return fault_set(f, ERR_LIMIT, "the page has %zu bytes, more than %d", src->len,
-                PAGE_BODY_MAX);
+        return fault_set(
+                f, ERR_LIMIT, "the page has %zu bytes, more than %d", src->len, PAGE_BODY_MAX);
     struct charset c = choose(s, src->content_type, &skip);
     s.ptr += skip;
     s.len -= skip;

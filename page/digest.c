@@ -11,8 +11,8 @@
 
 uint64_t digest_total(const struct digest_header *h)
 {
-    uint64_t spans = (uint64_t)h->tag_names + 2 * (uint64_t)h->attributes + h->texts + h->links +
-                     h->images;
+    uint64_t spans = (uint64_t)h->tag_names + 2 * (uint64_t)h->attributes + h->texts +
+                     h->links + h->images;
     uint64_t numbers = 3 * (uint64_t)h->nodes + 1 + h->texts;
 
     if (h->string_bytes > UINT32_MAX)
@@ -22,7 +22,8 @@ uint64_t digest_total(const struct digest_header *h)
     return (bytes + 7) / 8 * 8;
 }
 
-/* ---- checks -------------------------------------------------------------------------------- */
+/* ---- checks --------------------------------------------------------------------------------
+ */
 
 static bool forest_is_sound(const struct page_digest *d)
 {
@@ -55,8 +56,8 @@ static bool nodes_are_sound(const struct page_digest *d)
 
 static bool strings_are_sound(const struct page_digest *d, uint64_t bytes)
 {
-    uint64_t spans = (uint64_t)d->tag_names + 2 * (uint64_t)d->attributes + d->texts + d->links +
-                     d->images;
+    uint64_t spans = (uint64_t)d->tag_names + 2 * (uint64_t)d->attributes + d->texts +
+                     d->links + d->images;
 
     if (!utf8_is_valid(d->strings, bytes)) /* (4) */
         return false;
@@ -83,18 +84,25 @@ static void view_fill(struct page_digest *d, const struct digest_header *h)
 {
     const uint32_t *at = (const uint32_t *)(const void *)(h + 1);
 
-    *d = (struct page_digest){.type = h->type, .malformed_xml = h->malformed_xml,
-            .whole = h->whole, .source = h->source, .source_bytes = h->source_bytes,
-            .nodes = h->nodes, .tag_names = h->tag_names, .attributes = h->attributes,
-            .texts = h->texts, .links = h->links, .images = h->images};
+    *d = (struct page_digest){.type = h->type,
+            .malformed_xml = h->malformed_xml,
+            .whole = h->whole,
+            .source = h->source,
+            .source_bytes = h->source_bytes,
+            .nodes = h->nodes,
+            .tag_names = h->tag_names,
+            .attributes = h->attributes,
+            .texts = h->texts,
+            .links = h->links,
+            .images = h->images};
     memcpy(d->hash, h->hash, sizeof d->hash);
     d->children = at;
     d->tags = d->children + h->nodes;
     d->attr_at = d->tags + h->nodes;
     d->text_node = d->attr_at + h->nodes + 1;
     d->spans = (const struct page_span *)(const void *)(d->text_node + h->texts);
-    const struct page_span *end = d->spans + h->tag_names + 2 * (size_t)h->attributes + h->texts +
-                                  h->links + h->images;
+    const struct page_span *end = d->spans + h->tag_names + 2 * (size_t)h->attributes +
+                                  h->texts + h->links + h->images;
     d->text_block = (const uint8_t *)(const void *)end;
     d->strings = (const char *)(d->text_block + h->texts);
 }
@@ -108,20 +116,23 @@ enum err page_digest_open(struct arena *life, const void *block, size_t len, str
     if (len < sizeof *h || (uintptr_t)block % 8 != 0 || memcmp(h->magic, DIGEST_MAGIC, 8) != 0)
         return fault_set(f, ERR_SYNTAX, "this is no page digest");
     if (h->version != DIGEST_VERSION)
-        return fault_set(f, ERR_UNSUPPORTED, "the page digest has version %u, this program reads %d",
-                h->version, DIGEST_VERSION);
+        return fault_set(f, ERR_UNSUPPORTED,
+                "the page digest has version %u, this program reads %d", h->version,
+                DIGEST_VERSION);
     if (h->total != len || digest_total(h) != len || h->type >= PAGE_TYPE_COUNT ||
             h->malformed_xml > 1) /* (1) */
         return fault_set(f, ERR_SYNTAX, "the page digest is damaged: its length is wrong");
     view_fill(&d, h);
-    if (!forest_is_sound(&d) || !nodes_are_sound(&d) || !strings_are_sound(&d, h->string_bytes) ||
-            !is_ascending(&d, d.links, page_link) || !is_ascending(&d, d.images, page_image))
+    if (!forest_is_sound(&d) || !nodes_are_sound(&d) ||
+            !strings_are_sound(&d, h->string_bytes) || !is_ascending(&d, d.links, page_link) ||
+            !is_ascending(&d, d.images, page_image))
         return fault_set(f, ERR_SYNTAX, "the page digest is damaged");
     *ret_digest = arena_memdup(life, &d, sizeof d);
     return OK;
 }
 
-/* ---- strings -------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------
+ */
 
 static struct str span_text(const struct page_digest *d, size_t span)
 {

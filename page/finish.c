@@ -8,7 +8,8 @@
 #include "page/page_int.h"
 #include <stdlib.h>
 
-/* ---- addresses: absolute, sorted, each once ------------------------------------------------- */
+/* ---- addresses: absolute, sorted, each once -------------------------------------------------
+ */
 
 static bool scheme_is_link(struct str url)
 {
@@ -60,8 +61,8 @@ static void addresses_sort(struct addresses *a)
             all[a->count++] = all[i];
 }
 
-static bool addresses_resolve(const struct build *b, const struct buf *spans, struct str base,
-        struct addresses *ret)
+static bool addresses_resolve(
+        const struct build *b, const struct buf *spans, struct str base, struct addresses *ret)
 {
     const struct span *span = (const struct span *)(const void *)spans->data;
 
@@ -85,7 +86,8 @@ static bool addresses_resolve(const struct build *b, const struct buf *spans, st
     return !ret->text.overflowed && !ret->all.overflowed;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------ */
+/* ---- nodes
+ * ------------------------------------------------------------------------------------ */
 
 static uint32_t *numbers(const struct buf *b)
 {
@@ -115,7 +117,8 @@ static void nodes_compact(struct build *b)
     b->removed = 0;
 }
 
-/* ---- hashes ----------------------------------------------------------------------------------- */
+/* ---- hashes
+ * ----------------------------------------------------------------------------------- */
 
 static struct hash128 hash_parts(const struct hash128 *parts, size_t n)
 {
@@ -144,8 +147,8 @@ static void hashes_fill(const struct build *b, const struct addresses *links,
         const struct addresses *images, struct digest_header *h)
 {
     struct hash128 tags[2] = {hash_buf(&b->tags), hash_buf(&b->tag_names.pool)};
-    struct hash128 attrs[3] = {hash_buf(&b->attr_at), hash_buf(&b->attrs),
-            hash_buf(&b->attr_strings.pool)};
+    struct hash128 attrs[3] = {
+            hash_buf(&b->attr_at), hash_buf(&b->attrs), hash_buf(&b->attr_strings.pool)};
 
     h->hash[PAGE_CHILDREN] = hash_buf(&b->children);
     h->hash[PAGE_TAGS] = hash_parts(tags, 2);
@@ -157,7 +160,8 @@ static void hashes_fill(const struct build *b, const struct addresses *links,
     h->whole = hash_parts(h->hash, PAGE_CONTENT + 1);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------ */
+/* ---- writing
+ * ------------------------------------------------------------------------------------ */
 
 static void put_spans(struct buf *out, const struct buf *spans, uint64_t shift)
 {
@@ -246,8 +250,8 @@ static struct str base_address(struct build *b, const struct page_source *src, s
     return url;
 }
 
-static struct digest_header header_make(const struct build *b, const struct addresses *links,
-        const struct addresses *images)
+static struct digest_header header_make(
+        const struct build *b, const struct addresses *links, const struct addresses *images)
 {
     struct digest_header h = {.magic = DIGEST_MAGIC, .version = DIGEST_VERSION};
 
@@ -280,7 +284,8 @@ enum err build_finish(struct build *b, enum page_type type, bool malformed_xml,
     struct str base = base_address(b, src, &base_buf);
     if (!addresses_resolve(b, &b->links, base, &links) ||
             !addresses_resolve(b, &b->images, base, &images))
-        return fault_set(f, ERR_LIMIT, "the page's addresses are larger than %zu bytes", b->max);
+        return fault_set(
+                f, ERR_LIMIT, "the page's addresses are larger than %zu bytes", b->max);
     struct digest_header h = header_make(b, &links, &images);
     h.type = (uint16_t)type;
     h.malformed_xml = malformed_xml;

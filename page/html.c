@@ -31,13 +31,14 @@ struct reader {
     struct buf attr_texts; /* their strings */
     uint64_t shown_bytes;  /* of text that went in */
     uint64_t searched;     /* (3) */
-    bool seen_html, seen_head, seen_body;
+    bool seen_html, seen_head, seen_body, seen_content;
     bool in_head, in_head_child; /* a child that has text, like title */
-    bool finished;         /* the parser reached the mark behind the page */
+    bool finished;               /* the parser reached the mark behind the page */
     bool failed;
 };
 
-/* ---- from the parser to the builder --------------------------------------------------------------- */
+/* ---- from the parser to the builder
+ * --------------------------------------------------------------- */
 
 static struct reader *reader_of(void *arg)
 {
@@ -90,7 +91,8 @@ static void on_end(void *arg, const xmlChar *name)
     struct reader *r = reader_of(arg);
     struct str n = str_of((const char *)name);
 
-    if (str_starts_nocase(n, STR(OWN_PREFIX "mark")) || str_starts_nocase(n, STR(OWN_PREFIX "root")))
+    if (str_starts_nocase(n, STR(OWN_PREFIX "mark")) ||
+            str_starts_nocase(n, STR(OWN_PREFIX "root")))
         return;
     build_close(r->b);
 }
@@ -106,7 +108,8 @@ static void on_error(void *arg, xmlErrorPtr error)
     (void)error;
 }
 
-/* ---- from our tokens to the parser ---------------------------------------------------------------- */
+/* ---- from our tokens to the parser
+ * ---------------------------------------------------------------- */
 
 static void flush(struct reader *r, bool last)
 {
@@ -126,12 +129,16 @@ static void written(struct reader *r)
 /* A name the parser reads back as it is. */
 static void put_tag_name(struct reader *r, struct str name, bool own)
 {
+    size_t len = name.len < 80 ? name.len : 80;
+
     if (own)
         buf_puts(&r->chunk, OWN_PREFIX);
-    for (size_t i = 0; i < name.len && i < 80; i++) {
-        char c = name.ptr[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == ':' || c == '.';
-        buf_putc(&r->chunk, plain ? c : '_');
+    if (!buf_append(&r->chunk, name.ptr, len))
+        return;
+    for (char *p = r->chunk.data + r->chunk.len - len; *p; p++) {
+        bool plain = (*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '-' ||
+                     *p == '_' || *p == ':' || *p == '.';
+        *p = plain ? *p : '_';
     }
 }
 
@@ -167,33 +174,25 @@ static void put_end(struct reader *r, struct str name, bool own)
         r->failed = true;
 }
 
-static bool is_in(struct str name, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_equal(name, str_of(names[i])))
-            return true;
-    return false;
-}
-
 static bool belongs_in_head(struct str name)
 {
-    static const char *const names[] = {"title", "meta", "link", "base", "basefont", "bgsound",
-            "noframes"};
-    return is_in(name, names, countof(names));
+    static const char *const names[] = {
+            "title", "meta", "link", "base", "basefont", "bgsound", "noframes"};
+    return name_is_one_of(name, names, countof(names));
 }
 
 /* Elements that have no end tag, of which the parser does not know. */
 static bool is_new_void(struct str name)
 {
     static const char *const names[] = {"embed", "source", "track", "wbr", "keygen", "bgsound"};
-    return is_in(name, names, countof(names));
+    return name_is_one_of(name, names, countof(names));
 }
 
 static bool is_void(struct str name)
 {
     static const char *const names[] = {"area", "base", "basefont", "br", "col", "frame", "hr",
             "img", "input", "isindex", "link", "meta", "param"};
-    return is_in(name, names, countof(names)) || is_new_void(name);
+    return name_is_one_of(name, names, countof(names)) || is_new_void(name);
 }
 
 static void head_ends(struct reader *r)
@@ -214,9 +213,13 @@ static bool frame_start(struct reader *r, struct str name, struct pair *attrs, s
         return false;
     if (body)
         head_ends(r);
-    if (!*seen && !(head && r->seen_body))
+    /* a second one, and one that comes too late to hold what it should, is nothing */
+    bool late = (head && (r->seen_body || r->seen_content)) ||
+                (html && (r->seen_head || r->seen_body || r->seen_content));
+    if (!*seen && !late) {
         put_start(r, name, true, attrs, n);
-    r->in_head |= head && !*seen && !r->seen_body;
+        r->in_head |= head;
+    }
     *seen = true;
     return true;
 }
@@ -230,6 +233,7 @@ static void sink_start(struct token_sink *sink, struct str name, struct pair *at
         return;
     if (r->in_head && !belongs_in_head(name))
         head_ends(r);
+    r->seen_content |= !r->in_head;
     if (str_equal(name, STR("image"))) /* so says the standard */
         name = STR("img");
     r->in_head_child = r->in_head && !is_void(name);
@@ -262,8 +266,10 @@ static void sink_text(struct token_sink *sink, struct str text)
     for (size_t i = 0; i < text.len; i++)
         shown += !is_space(text.ptr[i]);
     r->shown_bytes += shown;
-    if (shown && !r->in_head_child)
+    if (shown && !r->in_head_child) {
         head_ends(r);
+        r->seen_content = true;
+    }
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] != '<' && text.ptr[i] != '&')
             continue;
@@ -280,19 +286,25 @@ static bool sink_is_over(struct token_sink *sink)
     return container_of(sink, struct reader, sink)->failed;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * -------------------------------------------------------------------------------------- */
 
 static bool parser_new(struct reader *r)
 {
-    htmlSAXHandler sax = {.startElement = on_start, .endElement = on_end, .characters = on_text,
-            .ignorableWhitespace = on_text, .cdataBlock = on_text, .serror = on_error,
+    htmlSAXHandler sax = {.startElement = on_start,
+            .endElement = on_end,
+            .characters = on_text,
+            .ignorableWhitespace = on_text,
+            .cdataBlock = on_text,
+            .serror = on_error,
             .initialized = XML_SAX2_MAGIC};
 
     r->ctxt = htmlCreatePushParserCtxt(&sax, r, NULL, 0, NULL, XML_CHAR_ENCODING_UTF8);
     if (!r->ctxt)
         return false;
-    htmlCtxtUseOptions(r->ctxt, HTML_PARSE_NOIMPLIED | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING |
-                                        HTML_PARSE_NONET | HTML_PARSE_RECOVER);
+    htmlCtxtUseOptions(r->ctxt, HTML_PARSE_NOIMPLIED | HTML_PARSE_NOERROR |
+                                        HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
+                                        HTML_PARSE_RECOVER);
     r->ctxt->options |= XML_PARSE_HUGE; /* else it stops quietly at 256 levels */
     return true;
 }
@@ -320,8 +332,9 @@ static enum err reader_result(struct reader *r, struct fault *f)
 
 enum err html_read(struct str text, struct build *b, struct fault *f)
 {
-    CLEANUP(reader_done) struct reader r = {.tag = SINK_TAG, .b = b,
-            .sink = {sink_start, sink_end, sink_text, sink_is_over}};
+    CLEANUP(reader_done)
+    struct reader r = {
+            .tag = SINK_TAG, .b = b, .sink = {sink_start, sink_end, sink_text, sink_is_over}};
     size_t room = 16 * text.len + 64 * CHUNK, zero = 0;
 
     buf_init(&r.chunk, room);

@@ -35,7 +35,8 @@ static struct str charset_in(struct str s)
         at = skip_space(s, at + 1);
         char quote = at < s.len && (s.ptr[at] == '"' || s.ptr[at] == '\'') ? s.ptr[at] : 0;
         size_t from = at + (quote != 0), to = from;
-        while (to < s.len && (quote ? s.ptr[to] != quote : !is_space(s.ptr[to]) && s.ptr[to] != ';'))
+        while (to < s.len &&
+                (quote ? s.ptr[to] != quote : !is_space(s.ptr[to]) && s.ptr[to] != ';'))
             to++;
         if (quote && to == s.len)
             return (struct str){NULL, 0};
@@ -92,7 +93,8 @@ static bool prescan_attribute(struct str s, size_t *at, struct pair *ret)
     while (i < s.len && (is_space(s.ptr[i]) || s.ptr[i] == '/'))
         i++;
     size_t name = i;
-    while (i < s.len && !is_space(s.ptr[i]) && s.ptr[i] != '=' && s.ptr[i] != '>' && s.ptr[i] != '/')
+    while (i < s.len && !is_space(s.ptr[i]) && s.ptr[i] != '=' && s.ptr[i] != '>' &&
+            s.ptr[i] != '/')
         i++;
     *ret = (struct pair){cut(s, name, i), {"", 0}};
     size_t eq = skip_space(s, i);
@@ -101,7 +103,8 @@ static bool prescan_attribute(struct str s, size_t *at, struct pair *ret)
         char quote = i < s.len && (s.ptr[i] == '"' || s.ptr[i] == '\'') ? s.ptr[i] : 0;
         size_t from = i + (quote != 0);
         i = from;
-        while (i < s.len && (quote ? s.ptr[i] != quote : !is_space(s.ptr[i]) && s.ptr[i] != '>'))
+        while (i < s.len &&
+                (quote ? s.ptr[i] != quote : !is_space(s.ptr[i]) && s.ptr[i] != '>'))
             i++;
         ret->value = cut(s, from, i);
         i += quote != 0 && i < s.len;
@@ -132,7 +135,8 @@ static bool meta_charset(struct str s, size_t at, struct charset *ret)
 
 static bool is_meta(struct str s)
 {
-    return s.len > 5 && str_starts_nocase(s, STR("<meta")) && (is_space(s.ptr[5]) || s.ptr[5] == '/');
+    return s.len > 5 && str_starts_nocase(s, STR("<meta")) &&
+           (is_space(s.ptr[5]) || s.ptr[5] == '/');
 }
 
 bool charset_declared_html(struct str bytes, struct charset *ret)
@@ -198,7 +202,8 @@ enum page_type content_type_page(const char *content_type, struct str bytes)
         return type_by_bytes(bytes);
     if (str_equal_nocase(type, STR("text/html")))
         return PAGE_HTML;
-    bool plus_xml = type.len > 4 && str_equal_nocase(cut(type, type.len - 4, type.len), STR("+xml"));
+    bool plus_xml =
+            type.len > 4 && str_equal_nocase(cut(type, type.len - 4, type.len), STR("+xml"));
     if (plus_xml || str_equal_nocase(type, STR("text/xml")) ||
             str_equal_nocase(type, STR("application/xml")))
         return PAGE_XML;

@@ -46,15 +46,16 @@ static enum err read_markup(struct str text, enum page_type *type, bool *ret_mal
 
 enum err page_digest_make(const struct page_source *src, struct buf *out, struct fault *f)
 {
-    enum page_type type = content_type_page(src->content_type, (struct str){src->bytes, src->len});
+    enum page_type type =
+            content_type_page(src->content_type, (struct str){src->bytes, src->len});
     bool malformed = false;
     BUF(text, 4 * (size_t)PAGE_BODY_MAX);
     enum err e = OK;
 
     page_start();
     if (src->len > PAGE_BODY_MAX)
-        return fault_set(f, ERR_LIMIT, "the page has %zu bytes, more than %d", src->len,
-                PAGE_BODY_MAX);
+        return fault_set(
+                f, ERR_LIMIT, "the page has %zu bytes, more than %d", src->len, PAGE_BODY_MAX);
     if (type != PAGE_DATA)
         e = page_decode(src, &text, f, NULL);
     if (e)

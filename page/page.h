@@ -34,8 +34,8 @@ void page_start(void);
 
 /* Parses into `out` (cleared first; its maximum bounds the digest).  A page that the
  * parser would have truncated is a fault, never a digest. */
-MUST_USE enum err page_digest_make(const struct page_source *src, struct buf *out,
-        struct fault *f);
+MUST_USE enum err page_digest_make(
+        const struct page_source *src, struct buf *out, struct fault *f);
 
 /* The decoded text of a source (UTF-8, bad bytes replaced), as `regexp ... ON source` sees
  * it.  `ret_charset`, unless NULL, is the name of what it was decoded from. */
@@ -61,9 +61,9 @@ struct page_digest {
     enum page_type type;
     bool malformed_xml; /* served as XML, not well-formed, hence read as HTML */
 
-    struct hash128 whole;                   /* of all that makes the canonical tree */
+    struct hash128 whole; /* of all that makes the canonical tree */
     struct hash128 hash[PAGE_ARRAY_COUNT];
-    struct hash128 source;                  /* of the body's bytes as they were received */
+    struct hash128 source; /* of the body's bytes as they were received */
     uint64_t source_bytes;
 
     uint32_t nodes;           /* elements and texts, in preorder */

@@ -9,7 +9,13 @@
 
 /* ---- decoding: decode.c, charset.c, meta.c -------------------------------------------- */
 
-enum charset_how { CHARSET_UTF8, CHARSET_1252, CHARSET_UTF16LE, CHARSET_UTF16BE, CHARSET_ICONV };
+enum charset_how {
+    CHARSET_UTF8,
+    CHARSET_1252,
+    CHARSET_UTF16LE,
+    CHARSET_UTF16BE,
+    CHARSET_ICONV
+};
 
 struct charset {
     enum charset_how how;
@@ -38,8 +44,25 @@ size_t reference_read(struct str s, bool in_attribute, char out[8], size_t *ret_
 /* White space to single spaces (U+00A0 is white space), composed by NFC.  Keeps one space
  * at either end where there was some.  Appended to `out`. */
 bool text_normalise(struct str s, struct buf *out);
-bool is_space(char c);
-char to_lower(char c);
+
+static inline bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+}
+
+static inline char to_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static inline bool name_is_one_of(struct str name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (name.len && name.ptr[0] == names[i][0] &&
+                strncmp(names[i], name.ptr, name.len) == 0 && names[i][name.len] == 0)
+            return true;
+    return false;
+}
 
 /* ---- strings stored once: intern.c ------------------------------------------------------ */
 
@@ -74,7 +97,7 @@ struct build {
     /* the digest's arrays */
     struct buf children, tags, attr_at; /* uint32_t a node */
     struct intern tag_names, attr_strings;
-    struct buf attrs;                                        /* two uint32_t each: name, value */
+    struct buf attrs; /* two uint32_t each: name, value */
     struct buf text_node, text_spans, text_block, text_pool; /* a text */
     struct buf links, images, addresses; /* spans into addresses, as written in the page */
     struct buf base;                     /* the first <base href> */
@@ -140,7 +163,8 @@ struct page_span {
 /* Bytes of the whole block by the header's counts; UINT64_MAX when they cannot be true. */
 uint64_t digest_total(const struct digest_header *h);
 
-/* ---- HTML tokens: tokens.c ----------------------------------------------------------------- */
+/* ---- HTML tokens: tokens.c -----------------------------------------------------------------
+ */
 
 /* Reads HTML by the standard's tokenizer and says what is in it.  Comments, doctypes and
  * processing instructions are gone, references are resolved, names are in lower case;

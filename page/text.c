@@ -10,16 +10,6 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
-bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
-}
-
-char to_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 /* Characters that are composed already and never join with a neighbour from this same set:
  * Latin, Cyrillic, general punctuation, kana, ideographs, Hangul syllables. */
 static bool stays_composed(uint32_t c)

@@ -15,9 +15,9 @@ struct tokens {
     struct str s;
     size_t at;
     struct token_sink *sink;
-    struct buf names;  /* of the tag being read: name, attribute names and values */
-    struct buf spans;  /* four numbers an attribute: name and value in `names` */
-    struct buf pairs;  /* struct pair, once `names` has stopped moving */
+    struct buf names; /* of the tag being read: name, attribute names and values */
+    struct buf spans; /* four numbers an attribute: name and value in `names` */
+    struct buf pairs; /* struct pair, once `names` has stopped moving */
     struct buf text;
     unsigned template_depth, foreign_depth;
     bool too_many;
@@ -37,7 +37,7 @@ static enum content content_of(struct str name)
             {"noembed", CONTENT_RAW}, {"noframes", CONTENT_RAW}, {"plaintext", CONTENT_REST}};
 
     for (size_t i = 0; i < countof(table); i++)
-        if (str_equal(name, str_of(table[i].name)))
+        if (name.ptr[0] == table[i].name[0] && str_equal(name, str_of(table[i].name)))
             return table[i].content;
     return CONTENT_MARKUP;
 }
@@ -62,9 +62,11 @@ static bool starts(const struct tokens *t, size_t at, const char *word)
     return at < t->s.len && str_starts_nocase(rest(t, at), str_of(word));
 }
 
-/* ---- text ------------------------------------------------------------------------------------ */
+/* ---- text
+ * ------------------------------------------------------------------------------------ */
 
-/* Appends s without the characters no parser takes: zero bytes and other controls. */
+/* Appends s without the characters no parser takes: zero bytes and other controls.  A form
+ * feed is white space to HTML, but not to the parser. */
 static void put_clean(struct buf *out, struct str s)
 {
     size_t from = 0;
@@ -73,9 +75,11 @@ static void put_clean(struct buf *out, struct str s)
         unsigned char c = (unsigned char)s.ptr[i];
         bool noncharacter = c == 0xEF && i + 2 < s.len && (unsigned char)s.ptr[i + 1] == 0xBF &&
                             (unsigned char)s.ptr[i + 2] >= 0xBE;
-        if ((c >= ' ' && !noncharacter) || is_space((char)c))
+        if ((c >= ' ' && !noncharacter) || (is_space((char)c) && c != '\f'))
             continue;
         buf_append(out, s.ptr + from, i - from);
+        if (c == '\f')
+            buf_putc(out, ' ');
         i += noncharacter ? 2 : 0;
         from = i + 1;
     }
@@ -93,7 +97,8 @@ static void put_resolved(struct buf *out, struct str s, bool in_attribute)
         if (!amp)
             return;
         char utf8[8];
-        size_t len, taken = reference_read((struct str){amp, s.len - i}, in_attribute, utf8, &len);
+        size_t len,
+                taken = reference_read((struct str){amp, s.len - i}, in_attribute, utf8, &len);
         if (taken)
             put_clean(out, (struct str){utf8, len});
         else
@@ -117,7 +122,8 @@ static void emit_text(struct tokens *t, size_t from, size_t to, bool references)
         t->sink->text(t->sink, (struct str){t->text.data, t->text.len});
 }
 
-/* ---- what is no content: comments, doctypes, processing instructions --------------------------- */
+/* ---- what is no content: comments, doctypes, processing instructions
+ * --------------------------- */
 
 static size_t behind(const struct tokens *t, size_t from, const char *mark)
 {
@@ -163,7 +169,8 @@ static size_t declaration(struct tokens *t, size_t at)
     return behind(t, at, ">");
 }
 
-/* ---- tags --------------------------------------------------------------------------------------- */
+/* ---- tags
+ * --------------------------------------------------------------------------------------- */
 
 /* Reads an attribute's value at i (behind '=' and white space); returns where it ends. */
 static size_t attribute_value(struct tokens *t, size_t i)
@@ -194,10 +201,10 @@ static size_t skip_space(const struct tokens *t, size_t i)
 
 static void put_name(struct tokens *t, size_t from, size_t to)
 {
-    for (size_t i = from; i < to; i++) {
-        char c = to_lower(t->s.ptr[i]);
-        buf_putc(&t->names, (unsigned char)c < ' ' ? '_' : c);
-    }
+    if (!buf_append(&t->names, t->s.ptr + from, to - from))
+        return;
+    for (char *p = t->names.data + t->names.len - (to - from); to > from; p++, to--)
+        *p = (unsigned char)*p < ' ' ? '_' : to_lower(*p);
 }
 
 /* One attribute at i; returns the place behind it. */
@@ -258,7 +265,8 @@ static struct pair *pairs(struct tokens *t, size_t *ret_n)
     return (struct pair *)(void *)t->pairs.data;
 }
 
-/* ---- content that is not markup ------------------------------------------------------------------ */
+/* ---- content that is not markup
+ * ------------------------------------------------------------------ */
 
 static bool is_end_tag(const struct tokens *t, size_t at, struct str name)
 {
@@ -332,7 +340,8 @@ static void content_read(struct tokens *t, struct str name, enum content content
     }
 }
 
-/* ---- one tag -------------------------------------------------------------------------------------- */
+/* ---- one tag
+ * -------------------------------------------------------------------------------------- */
 
 static bool is_foreign_root(struct str name)
 {
@@ -356,7 +365,8 @@ static void start_tag(struct tokens *t, struct str name, bool self_closing)
     }
     bool closed_here = self_closing && t->foreign_depth;
     if (content != CONTENT_SKIPPED && !t->template_depth)
-        t->sink->start(t->sink, name, attrs, n, self_closing && (t->foreign_depth || is_foreign_root(name)));
+        t->sink->start(t->sink, name, attrs, n,
+                self_closing && (t->foreign_depth || is_foreign_root(name)));
     if (!closed_here)
         content_read(t, name, content);
 }
@@ -402,7 +412,8 @@ static void next(struct tokens *t)
 
     /* a '<' that begins nothing is text, and stays in one piece with what surrounds it */
     while (at < t->s.len) {
-        char c = at + 1 < t->s.len ? t->s.ptr[at + 1] : 0, d = at + 2 < t->s.len ? t->s.ptr[at + 2] : 0;
+        char c = at + 1 < t->s.len ? t->s.ptr[at + 1] : 0,
+             d = at + 2 < t->s.len ? t->s.ptr[at + 2] : 0;
         if (is_letter(c) || c == '!' || c == '?' || (c == '/' && d))
             break;
         p = memchr(t->s.ptr + at + 1, '<', t->s.len - at - 1);
@@ -430,8 +441,10 @@ enum err tokens_read(struct str text, struct token_sink *sink, struct fault *f)
     while (t.at < t.s.len && !t.too_many && !sink->is_over(sink))
         next(&t);
     if (t.too_many)
-        e = fault_set(f, ERR_LIMIT, "an element has more than %d attributes", PAGE_ATTRIBUTES_MAX);
-    else if (t.names.overflowed || t.spans.overflowed || t.pairs.overflowed || t.text.overflowed)
+        e = fault_set(
+                f, ERR_LIMIT, "an element has more than %d attributes", PAGE_ATTRIBUTES_MAX);
+    else if (t.names.overflowed || t.spans.overflowed || t.pairs.overflowed ||
+             t.text.overflowed)
         e = fault_set(f, ERR_LIMIT, "no memory to read the page");
     for (size_t i = 0; i < countof(all); i++)
         buf_done(all[i]);

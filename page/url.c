@@ -81,12 +81,16 @@ static bool has_authority_scheme(struct str scheme)
  * stand before its query become slashes. */
 static bool tidy(struct str s, bool web, struct buf *out)
 {
-    bool in_path = true;
+    bool in_path = true, plain = true;
 
     while (s.len && (unsigned char)s.ptr[0] <= ' ')
         s = slice(s, 1, s.len);
     while (s.len && (unsigned char)s.ptr[s.len - 1] <= ' ')
         s.len--;
+    for (size_t i = 0; i < s.len; i++)
+        plain &= (unsigned char)s.ptr[i] >= ' ' && s.ptr[i] != '\\';
+    if (plain)
+        return buf_append(out, s.ptr, s.len);
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
         if (c == '\t' || c == '\n' || c == '\r')
@@ -100,21 +104,25 @@ static bool tidy(struct str s, bool web, struct buf *out)
 
 static void put_encoded(struct buf *out, struct str s)
 {
+    size_t from = 0;
+
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.ptr[i];
-        if (c <= ' ' || c >= 0x7F || c == '"' || c == '<' || c == '>' || c == '`')
-            buf_printf(out, "%%%02X", c);
-        else
-            buf_putc(out, (char)c);
+        if (c > ' ' && c < 0x7F && c != '"' && c != '<' && c != '>' && c != '`')
+            continue;
+        buf_append(out, s.ptr + from, i - from);
+        buf_printf(out, "%%%02X", c);
+        from = i + 1;
     }
+    buf_append(out, s.ptr + from, s.len - from);
 }
 
 static const char *default_port(struct str scheme)
 {
     static const struct {
         const char *scheme, *port;
-    } ports[] = {{"http", "80"}, {"https", "443"}, {"ftp", "21"}, {"gopher", "70"}, {"ws", "80"},
-            {"wss", "443"}, {"nntp", "119"}, {"telnet", "23"}};
+    } ports[] = {{"http", "80"}, {"https", "443"}, {"ftp", "21"}, {"gopher", "70"},
+            {"ws", "80"}, {"wss", "443"}, {"nntp", "119"}, {"telnet", "23"}};
 
     for (size_t i = 0; i < countof(ports); i++)
         if (str_equal_nocase(scheme, str_of(ports[i].scheme)))
@@ -210,6 +218,9 @@ static void put_scheme(struct buf *out, struct str scheme)
 
 static bool put_whole(struct buf *out, const struct parts *p)
 {
+    if (p->authority.ptr && p->authority.len == 0 && has_authority_scheme(p->scheme) &&
+            !str_equal_nocase(p->scheme, STR("file")))
+        return false; /* "http://" and no host */
     put_scheme(out, p->scheme);
     if (p->authority.ptr) {
         buf_puts(out, "//");

@@ -2,10 +2,11 @@
 #include "page/page_int.h"
 #include <utf8proc.h>
 
-/* ---- blocks ---------------------------------------------------------------------------------- */
+/* ---- blocks
+ * ---------------------------------------------------------------------------------- */
 
-static struct str block_join(const struct page_digest *d, uint32_t from, uint32_t to,
-        struct arena *life)
+static struct str block_join(
+        const struct page_digest *d, uint32_t from, uint32_t to, struct arena *life)
 {
     size_t bytes = 0, at = 0;
 
@@ -37,7 +38,8 @@ size_t page_blocks(const struct page_digest *d, struct arena *life, struct page_
     return n;
 }
 
-/* ---- words ------------------------------------------------------------------------------------ */
+/* ---- words
+ * ------------------------------------------------------------------------------------ */
 
 enum char_class { CHAR_WORD, CHAR_SPACE, CHAR_TAIL, CHAR_OTHER };
 
@@ -106,7 +108,8 @@ bool page_word_next(struct str text, size_t *at, struct str *ret_word)
     return true;
 }
 
-/* ---- paths ------------------------------------------------------------------------------------- */
+/* ---- paths
+ * ------------------------------------------------------------------------------------- */
 
 struct step {
     uint32_t node, left;
@@ -133,7 +136,8 @@ static unsigned place_among(const struct page_digest *d, uint32_t first, uint32_
     return place;
 }
 
-static void put_step(const struct page_digest *d, uint32_t parent, uint32_t node, struct buf *out)
+static void put_step(
+        const struct page_digest *d, uint32_t parent, uint32_t node, struct buf *out)
 {
     struct str name = page_tag_name(d, d->tags[node]);
     bool several;

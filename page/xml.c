@@ -111,21 +111,31 @@ static bool attributes_are_few(struct str s)
 
 static void parser_free(xmlParserCtxtPtr *ctxt)
 {
-    if (*ctxt)
-        xmlFreeParserCtxt(*ctxt);
+    if (!*ctxt)
+        return;
+    if ((*ctxt)->myDoc) /* where it puts declarations it was not asked to keep */
+        xmlFreeDoc((*ctxt)->myDoc);
+    xmlFreeParserCtxt(*ctxt);
 }
 
 enum err xml_read(struct str text, struct build *b, struct fault *f)
 {
     struct reader r = {.tag = READER_TAG, .b = b};
-    xmlSAXHandler sax = {.startElement = on_start, .endElement = on_end, .characters = on_text,
-            .ignorableWhitespace = on_text, .cdataBlock = on_text, .reference = on_reference,
-            .serror = on_error, .initialized = 1};
+    xmlSAXHandler sax = {.startElement = on_start,
+            .endElement = on_end,
+            .characters = on_text,
+            .ignorableWhitespace = on_text,
+            .cdataBlock = on_text,
+            .reference = on_reference,
+            .serror = on_error,
+            .initialized = 1};
 
     text = without_declaration(text);
     if (!attributes_are_few(text))
-        return fault_set(f, ERR_LIMIT, "an element has more than %d attributes", PAGE_ATTRIBUTES_MAX);
-    CLEANUP(parser_free) xmlParserCtxtPtr ctxt = xmlCreatePushParserCtxt(&sax, &r, NULL, 0, NULL);
+        return fault_set(
+                f, ERR_LIMIT, "an element has more than %d attributes", PAGE_ATTRIBUTES_MAX);
+    CLEANUP(parser_free)
+    xmlParserCtxtPtr ctxt = xmlCreatePushParserCtxt(&sax, &r, NULL, 0, NULL);
     if (!ctxt)
         return fault_set(f, ERR_LIMIT, "no memory to read the page");
     r.ctxt = ctxt;

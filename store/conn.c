@@ -188,6 +188,12 @@ static enum err connect_within(struct conn *c, msec until, struct fault *f)
     return OK;
 }
 
+/* What the server remarks on the side is in its log; standard error is not ours. */
+static void ignore_notice(void *arg, const PGresult *r)
+{
+    (void)arg, (void)r;
+}
+
 enum err conn_open(struct conn *c, const struct conn_target *t, msec wait, struct fault *f)
 {
     /* Ours first: what the user says in --db comes later and wins. */
@@ -201,6 +207,7 @@ enum err conn_open(struct conn *c, const struct conn_target *t, msec wait, struc
     conn_close(c);
     c->pg = PQconnectStartParams(names, values, /* expand_dbname= */ 1);
     CHECK(c->pg);
+    PQsetNoticeReceiver(c->pg, ignore_notice, NULL);
     enum err e = connect_within(c, until, f);
     if (!e && PQserverVersion(c->pg) < 130000) {
         e = fault_set(f, ERR_STORE, "the server is PostgreSQL %d; Vigil needs 13 or newer",

@@ -44,7 +44,7 @@ MUST_USE enum err conn_open(struct conn *c, const struct conn_target *t, msec wa
 void conn_close(struct conn *c);
 
 /* Values for one statement; texts are borrowed, numbers written into `room`. */
-enum { PARAMS_MAX = 24 };
+enum { PARAMS_MAX = 20 };
 
 struct params {
     struct arena *scratch;

@@ -34,10 +34,11 @@ TEST(escapes, "quotes, controls and bytes that are no text come out as valid JSO
     json_text(&j, "a\"b\\c\n\t\x01\x7f");
     json_text(&j, "caf\xC3\xA9 \xFF\xC3");
     json_str(&j, (struct str){"x\0y", 3});
+    json_text(&j, "b\xC2\x9B\x31m\xC2\xA0");
     json_text(&j, NULL);
     json_array_end(&j);
     EXPECT_TEXT(buf_text(&b), "[\"a\\\"b\\\\c\\n\\t\\u0001\\u007f\",\"caf\xC3\xA9 "
-                              "\xEF\xBF\xBD\xEF\xBF\xBD\",\"x\\u0000y\",null]");
+                              "\xEF\xBF\xBD\xEF\xBF\xBD\",\"x\\u0000y\",\"b\\u009b1m\xC2\xA0\",null]");
 }
 
 TEST(top, "several values at the top are separated too, as one object a line needs it")

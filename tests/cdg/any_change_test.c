@@ -58,7 +58,8 @@ TEST(blocks, "paragraphs come, go and move as a whole")
 {
     EXPECT_ANY("<p>one</p><p>two</p>", "<p>one</p><p>new</p><p>two</p>", "+new");
     EXPECT_ANY("<p>one</p><p>two</p>", "<p>two</p>", "−one");
-    EXPECT_ANY("<p>one</p><p>two</p><p>three</p>", "<p>three</p><p>one</p><p>two</p>", "»three");
+    EXPECT_ANY(
+            "<p>one</p><p>two</p><p>three</p>", "<p>three</p><p>one</p><p>two</p>", "»three");
 }
 
 TEST(attributes, "an attribute that changes is an update with its path")
@@ -174,8 +175,8 @@ TEST(data, "what is no text changes with its bytes")
 TEST(plain, "plain text changes line by line")
 {
     SCRATCH struct arena *life = arena_new(NULL, "t");
-    EXPECT_TEXT(show(life, compare_leaf(life, leaf_of("any change"), "one\ntwo <b>\n", "one\n\ntwo <b>\nthree\n",
-                                   "text/plain")),
+    EXPECT_TEXT(show(life, compare_leaf(life, leaf_of("any change"), "one\ntwo <b>\n",
+                                   "one\n\ntwo <b>\nthree\n", "text/plain")),
             "+three");
 }
 

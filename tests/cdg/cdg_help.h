@@ -7,8 +7,8 @@
 #define BASE_URL "http://x.org/d/p.html"
 
 /* A version whose digest lives in `life`. */
-static inline struct cdg_version *version_of(struct arena *life, int64_t number, const char *bytes,
-        const char *type)
+static inline struct cdg_version *version_of(
+        struct arena *life, int64_t number, const char *bytes, const char *type)
 {
     struct cdg_version *v = arena_new_of(life, struct cdg_version);
     struct page_source *src = arena_new_of(life, struct page_source);
@@ -44,8 +44,8 @@ static inline const struct cdg_finding *compare_leaf(struct arena *life, struct 
     const struct cdg_finding *found = NULL;
     struct fault f = {.code = OK};
 
-    if (cdg_compare_once(&e, version_of(life, 1, before, type), version_of(life, 2, after, type),
-                life, &f, &found) != OK)
+    if (cdg_compare_once(&e, version_of(life, 1, before, type),
+                version_of(life, 2, after, type), life, &f, &found) != OK)
         test_fail(__FILE__, __LINE__, "refused: %s", f.message);
     return found;
 }
@@ -96,12 +96,12 @@ static inline char *show(struct arena *life, const struct cdg_finding *f)
     return arena_strdup(life, out.len ? buf_text(&out) : "C");
 }
 
-#define EXPECT_LEAF(leaf, before, after, expected)                                               \
-    do {                                                                                         \
-        SCRATCH struct arena *leaf_life = arena_new(NULL, "leaf");                               \
-        EXPECT_TEXT(show(leaf_life, compare_leaf(leaf_life, (leaf), (before), (after),           \
-                                            "text/html; charset=utf-8")),                        \
-                (expected));                                                                     \
+#define EXPECT_LEAF(leaf, before, after, expected)                                             \
+    do {                                                                                       \
+        SCRATCH struct arena *leaf_life = arena_new(NULL, "leaf");                             \
+        EXPECT_TEXT(show(leaf_life, compare_leaf(leaf_life, (leaf), (before), (after),         \
+                                            "text/html; charset=utf-8")),                      \
+                (expected));                                                                   \
     } while (0)
-#define EXPECT_KIND(kind, before, after, expected)                                               \
+#define EXPECT_KIND(kind, before, after, expected)                                             \
     EXPECT_LEAF(leaf_of(kind), before, after, expected)

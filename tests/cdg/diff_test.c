@@ -29,16 +29,19 @@ static char *difference(struct arena *life, const char *before, const char *afte
         if (e->how == DIFF_UPDATE)
             buf_printf(&out, "~%s→%s;", x, y);
         else
-            buf_printf(&out, "%s%s;", e->how == DIFF_INSERT ? "+" : e->how == DIFF_DELETE ? "-" : ">",
+            buf_printf(&out, "%s%s;",
+                    e->how == DIFF_INSERT   ? "+"
+                    : e->how == DIFF_DELETE ? "-"
+                                            : ">",
                     e->how == DIFF_DELETE ? x : y);
     }
     return arena_strdup(life, buf_text(&out));
 }
 
-#define EXPECT_DIFF(before, after, expected)                                                     \
-    do {                                                                                         \
-        SCRATCH struct arena *diff_life = arena_new(NULL, "t");                                  \
-        EXPECT_TEXT(difference(diff_life, (before), (after)), (expected));                       \
+#define EXPECT_DIFF(before, after, expected)                                                   \
+    do {                                                                                       \
+        SCRATCH struct arena *diff_life = arena_new(NULL, "t");                                \
+        EXPECT_TEXT(difference(diff_life, (before), (after)), (expected));                     \
     } while (0)
 
 TEST(lists, "items come, go, change and move")
@@ -54,7 +57,7 @@ TEST(lists, "items come, go, change and move")
 
 TEST(smallest, "of several longest matches the one nearest the front is taken")
 {
-    EXPECT_DIFF("a|b", "b|a", ">a;"); /* b, at the front of the new one, stays */
+    EXPECT_DIFF("a|b", "b|a", ">a;");              /* b, at the front of the new one, stays */
     EXPECT_DIFF("x|a", "y|a|z|a", "-x;+y;+z;+a;"); /* the first a is the one that stayed */
 }
 
@@ -74,8 +77,9 @@ TEST(ratio, "RA1 to RA4: the change ratio counts words kept in order")
     static const struct {
         const char *a, *b;
         double expected;
-    } cases[] = {{"a b c d", "a b c d", 0}, {"a b c d", "a b x y", 0.5}, {"a b c d", "w x y z", 1},
-            {"a b c d", "a b c d e f g h", 1.0 / 3}, {"", "", 0}, {"", "x", 1}, {"a b", "b a", 0.5}};
+    } cases[] = {{"a b c d", "a b c d", 0}, {"a b c d", "a b x y", 0.5},
+            {"a b c d", "w x y z", 1}, {"a b c d", "a b c d e f g h", 1.0 / 3}, {"", "", 0},
+            {"", "x", 1}, {"a b", "b a", 0.5}};
     for (size_t i = 0; i < countof(cases); i++) {
         struct diff_item x = {.text = str_of(cases[i].a)}, y = {.text = str_of(cases[i].b)};
         double r = diff_ratio(&x, &y);
@@ -83,7 +87,8 @@ TEST(ratio, "RA1 to RA4: the change ratio counts words kept in order")
     }
 }
 
-/* ---- the table against a naive one -------------------------------------------------------------- */
+/* ---- the table against a naive one
+ * -------------------------------------------------------------- */
 
 static size_t naive_length(const uint32_t *a, size_t na, const uint32_t *b, size_t nb)
 {

@@ -1,7 +1,8 @@
 /* The graph: three values, one notification a pair, compare options, joining and leaving. */
 #include "tests/cdg/cdg_help.h"
 
-/* ---- a page with versions, and a diary of who was told what ---------------------------------- */
+/* ---- a page with versions, and a diary of who was told what
+ * ---------------------------------- */
 
 enum { VERSIONS_MAX = 64 };
 
@@ -35,8 +36,8 @@ static const struct cdg_version *old_version(int64_t number, void *arg)
     return number < VERSIONS_MAX ? s->versions[number] : NULL;
 }
 
-static void join_expr(struct site *s, int64_t sentinel, const struct cdg_expr *e,
-        struct cdg_compare c)
+static void join_expr(
+        struct site *s, int64_t sentinel, const struct cdg_expr *e, struct cdg_compare c)
 {
     struct cdg_subscription sub = {1, sentinel, e, c, s->latest};
     struct fault f = {.code = OK};
@@ -85,14 +86,17 @@ static void publish(struct site *s, unsigned times)
         publish_html(s, arena_printf(s->life, "<p>%d</p>", (int)s->latest));
 }
 
-/* ---- C.2 ------------------------------------------------------------------------------------------ */
+/* ---- C.2
+ * ------------------------------------------------------------------------------------------ */
 
 /* With a new version that cannot be parsed: raw is C, NOT raw is N, links is U. */
 static struct cdg_expr *operand(struct arena *life, char value)
 {
-    struct cdg_expr *e = arena_new_of(life, struct cdg_expr), *leaf = arena_new_of(life, struct cdg_expr);
+    struct cdg_expr *e = arena_new_of(life, struct cdg_expr),
+                    *leaf = arena_new_of(life, struct cdg_expr);
 
-    *leaf = (struct cdg_expr){.op = CDG_LEAF, .leaf = leaf_of(value == 'U' ? "links" : "any change")};
+    *leaf = (struct cdg_expr){
+            .op = CDG_LEAF, .leaf = leaf_of(value == 'U' ? "links" : "any change")};
     leaf->leaf.raw = value != 'U';
     *e = *leaf;
     if (value == 'N')
@@ -113,7 +117,8 @@ static char result_of(struct arena *life, const struct cdg_expr *e)
 TEST(three_values, "AND, OR and NOT follow the three-valued tables")
 {
     SCRATCH struct arena *life = arena_new(NULL, "t");
-    static const char and_table[3][4] = {"CNU", "NNN", "UNU"}, or_table[3][4] = {"CCC", "CNU", "CUU"};
+    static const char and_table[3][4] = {"CNU", "NNN", "UNU"},
+                      or_table[3][4] = {"CCC", "CNU", "CUU"};
     static const char values[] = "CNU", not_table[] = "NCU";
     for (int i = 0; i < 3; i++) {
         struct cdg_expr *x = operand(life, values[i]);
@@ -130,7 +135,8 @@ TEST(three_values, "AND, OR and NOT follow the three-valued tables")
     }
 }
 
-/* ---- C.3 ------------------------------------------------------------------------------------------ */
+/* ---- C.3
+ * ------------------------------------------------------------------------------------------ */
 
 #define LEAF(name, kind) struct cdg_expr name = {.op = CDG_LEAF, .leaf = leaf_of(kind)}
 #define BOTH(name, x, y) struct cdg_expr name = {.op = CDG_AND, .left = &(x), .right = &(y)}
@@ -140,7 +146,8 @@ TEST(three_values, "AND, OR and NOT follow the three-valued tables")
 static const char v1[] = "<p>a</p>", v2[] = "<p>b</p>",
                   v3[] = "<p>b</p><a href=/l>l</a><img src=/i.png>";
 
-static char *types_listed(struct arena *life, const struct cdg_expr *e, const char *a, const char *b)
+static char *types_listed(
+        struct arena *life, const struct cdg_expr *e, const char *a, const char *b)
 {
     const struct cdg_finding *f = NULL;
     EXPECT(cdg_compare_once(e, version_of(life, 1, a, "text/html"),
@@ -150,8 +157,8 @@ static char *types_listed(struct arena *life, const struct cdg_expr *e, const ch
     json_t *root = json_loads(f->detail, 0, NULL), *leaf;
     BUF(out, 1000);
     size_t i;
-    json_array_foreach(json_object_get(root, "leaves"), i, leaf)
-        buf_printf(&out, "%s%s", i ? ", " : "", json_string_value(json_object_get(leaf, "type")));
+    json_array_foreach(json_object_get(root, "leaves"), i, leaf) buf_printf(
+            &out, "%s%s", i ? ", " : "", json_string_value(json_object_get(leaf, "type")));
     json_decref(root);
     return arena_strdup(life, out.len ? buf_text(&out) : "nothing");
 }
@@ -191,7 +198,8 @@ TEST(scenario, "the scenario of three sentinels gives three notifications in all
     EXPECT_TEXT(buf_text(&s.diary), "(1,2)→S1 (2,3)→S1+S2+S3");
 }
 
-TEST(negation, "NOT is told when a pair was compared and nothing changed there, with nothing to list")
+TEST(negation,
+        "NOT is told when a pair was compared and nothing changed there, with nothing to list")
 {
     SCRATCH struct arena *life = arena_new(NULL, "t");
     LEAF(any, "any change");
@@ -206,7 +214,8 @@ TEST(negation, "NOT is told when a pair was compared and nothing changed there, 
     EXPECT_TEXT(types_listed(life, &twice, v2, v3), "nothing");
 }
 
-/* ---- C.4 to C.6 -------------------------------------------------------------------------------------- */
+/* ---- C.4 to C.6
+ * -------------------------------------------------------------------------------------- */
 
 TEST(TL0, "TL0: every:4 compares with its own base, and a newcomer joins whose base agrees")
 {
@@ -319,7 +328,8 @@ TEST(needed, "a version is needed while some sentinel will compare with it")
     EXPECT_INT(cdg_oldest_needed(s.g, 1, 10), 10);
 }
 
-/* ---- sharing, snapshots, refusals ------------------------------------------------------------------------ */
+/* ---- sharing, snapshots, refusals
+ * ------------------------------------------------------------------------ */
 
 TEST(shared, "a thousand sentinels with one question are one node and one finding")
 {
@@ -342,7 +352,8 @@ TEST(shared, "a thousand sentinels with one question are one node and one findin
     cdg_plan_give_back(s.g, p);
 }
 
-TEST(snapshot, "a plan is for the members of the moment it was taken, whatever happens meanwhile")
+TEST(snapshot,
+        "a plan is for the members of the moment it was taken, whatever happens meanwhile")
 {
     CLEANUP(site_done) struct site s = site_new();
     struct cdg_stats stats;

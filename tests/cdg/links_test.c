@@ -90,14 +90,16 @@ TEST(values, "a value is a link only when it begins like one")
 
 TEST(hidden, "links in scripts, comments and templates are not there")
 {
-    EXPECT_LINKS("", "<!-- " A("/a") "--><script>\"<a href=/b>\"</script><template>" A(
-                             "/c") "</template><noscript>" A("/d") "</noscript>",
+    EXPECT_LINKS("",
+            "<!-- " A("/a") "--><script>\"<a href=/b>\"</script><template>" A(
+                    "/c") "</template><noscript>" A("/d") "</noscript>",
             "N");
 }
 
 TEST(any_element, "every href counts, wherever it stands")
 {
-    EXPECT_LINKS("", "<link rel=next href=n.html><map><area href=/m></map><svg><a href=/s></a></svg>",
+    EXPECT_LINKS("",
+            "<link rel=next href=n.html><map><area href=/m></map><svg><a href=/s></a></svg>",
             "+http://x.org/d/n.html +http://x.org/m +http://x.org/s");
 }
 
@@ -109,7 +111,8 @@ TEST(schemes, "other schemes of the list are links")
 
 TEST(broken, "an address that is none is not a link")
 {
-    EXPECT_LINKS("", A("http://") A("http:") A("://x"), "+http://x.org/d/://x");
+    EXPECT_LINKS("", A("http://") A("https:") A("http:///y") A("://x"), "+http://x.org/d/://x");
+    EXPECT_LINKS("", A("http:b"), "+http://x.org/d/b"); /* as browsers read it */
 }
 
 TEST(many, "ten thousand links are counted, the first five hundred listed")
@@ -124,7 +127,8 @@ TEST(many, "ten thousand links are counted, the first five hundred listed")
     EXPECT(strstr(f->detail, "\"left_out\":9500") != NULL);
 }
 
-/* ---- images ---------------------------------------------------------------------------------- */
+/* ---- images
+ * ---------------------------------------------------------------------------------- */
 
 TEST(IM1, "IM1: a new image is told")
 {

@@ -84,7 +84,8 @@ TEST(hammer, "tasks of a page run one at a time and in order, whoever submits th
     cdg_locks_free(l);
 }
 
-/* ---- a page in use does not keep the threads -------------------------------------------------------- */
+/* ---- a page in use does not keep the threads
+ * -------------------------------------------------------- */
 
 struct gate {
     struct cdg_task task;
@@ -118,7 +119,8 @@ TEST(no_sleeping, "with two threads and a page stuck, all other pages go on behi
     struct pool *pool = pool_new(2, "test");
     struct cdg_locks *l = cdg_locks_new(pool, 16);
     atomic_uint same = 0, others = 0;
-    struct gate gate = {.task.run = gate_run, .mutex = PTHREAD_MUTEX_INITIALIZER,
+    struct gate gate = {.task.run = gate_run,
+            .mutex = PTHREAD_MUTEX_INITIALIZER,
             .changed = PTHREAD_COND_INITIALIZER};
     struct counting behind[10], elsewhere[100];
     struct cdg_locks_stats stats;
@@ -147,7 +149,8 @@ TEST(no_sleeping, "with two threads and a page stuck, all other pages go on behi
     cdg_locks_free(l);
 }
 
-/* ---- order of what is sent -------------------------------------------------------------------------------- */
+/* ---- order of what is sent
+ * -------------------------------------------------------------------------------- */
 
 struct relay {
     struct cdg_task task;
@@ -173,7 +176,8 @@ TEST(from_within, "a task may submit the next for its own page")
     struct cdg_locks *l = cdg_locks_new(pool, 4);
     unsigned count = 0;
     atomic_bool over = false;
-    struct relay r = {.task.run = relay_run, .locks = l, .left = 1000, .count = &count, .over = &over};
+    struct relay r = {
+            .task.run = relay_run, .locks = l, .left = 1000, .count = &count, .over = &over};
 
     cdg_locks_submit(l, 5, &r.task);
     while (!atomic_load(&over))

@@ -12,8 +12,8 @@ struct made {
     struct fault f;
 };
 
-static inline struct made make(struct arena *life, const char *bytes, size_t len,
-        const char *content_type)
+static inline struct made make(
+        struct arena *life, const char *bytes, size_t len, const char *content_type)
 {
     struct page_source src = {bytes, len, content_type, BASE_URL};
     struct made m = {.f = {.code = OK}};
@@ -34,8 +34,8 @@ static inline void made_done(struct made *m)
 }
 
 /* div(p@id="a"("one") p("two")) */
-static inline uint32_t show_node(const struct page_digest *d, uint32_t i, uint32_t *text,
-        struct buf *out)
+static inline uint32_t show_node(
+        const struct page_digest *d, uint32_t i, uint32_t *text, struct buf *out)
 {
     if (d->tags[i] == 0) {
         buf_printf(out, "\"%s\"", page_text(d, (*text)++).ptr);
@@ -74,12 +74,13 @@ static inline char *show(struct arena *life, const struct page_digest *d)
 
 static inline char *tree_of(struct arena *life, const char *html)
 {
-    CLEANUP(made_done) struct made m = make(life, html, strlen(html), "text/html; charset=utf-8");
+    CLEANUP(made_done)
+    struct made m = make(life, html, strlen(html), "text/html; charset=utf-8");
     return show(life, m.d);
 }
 
-#define EXPECT_TREE(html, expected)                                                              \
-    do {                                                                                         \
-        SCRATCH struct arena *tree_life = arena_new(NULL, "tree");                               \
-        EXPECT_TEXT(tree_of(tree_life, (html)), (expected));                                     \
+#define EXPECT_TREE(html, expected)                                                            \
+    do {                                                                                       \
+        SCRATCH struct arena *tree_life = arena_new(NULL, "tree");                             \
+        EXPECT_TEXT(tree_of(tree_life, (html)), (expected));                                   \
     } while (0)

@@ -1,0 +1,300 @@
+/* How much the guards cost: fetch against a bare libcurl loop that downloads and counts.
+ *
+ * Same nginx, same run, same number of connections, alternating; what counts is the ratio.
+ *
+ *     bench_fetch [PAGES]
+ */
+#include "base/hash.h"
+#include "base/list.h"
+#include "base/str.h"
+#include "fetch/fetch.h"
+#include "tests/servers/servers.h"
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+enum { CONNECTIONS = 64, PAGE_BYTES = 47000, ROUNDS = 5 };
+
+struct bench {
+    struct loop *loop;
+    const char *url;  /* without its number */
+    const char *etag; /* NULL: whole bodies */
+    unsigned pages, started, done, wrong;
+    struct hash128 expected;
+    /* fetch */
+    struct fetch *fetch;
+    /* bare */
+    CURLM *multi;
+    struct curl_slist *lines;
+    struct loop_timer timer;
+    struct list free_watches;
+    struct arena *life;
+};
+
+struct figures {
+    double pages_per_second, cpu_us;
+};
+
+/* With fetch. */
+
+static void fetch_one(struct bench *b);
+
+static void fetched(const struct fetch_response *r, void *arg)
+{
+    struct bench *b = arg;
+    b->done++;
+    if (b->etag)
+        b->wrong += r->outcome != FETCH_NOT_MODIFIED;
+    else
+        b->wrong += r->outcome != FETCH_OK ||
+                    !hash128_equal(hash128_of(r->body, r->body_bytes), b->expected);
+    fetch_one(b);
+    if (b->done == b->pages)
+        loop_stop(b->loop);
+}
+
+static void fetch_one(struct bench *b)
+{
+    char url[200];
+    if (b->started == b->pages)
+        return;
+    snprintf(url, sizeof(url), "%s?%u", b->url, b->started++);
+    fetch_start(b->fetch, &(struct fetch_request){.url = url, .etag = b->etag}, fetched, b);
+}
+
+static void run_fetch(struct bench *b)
+{
+    for (int i = 0; i < CONNECTIONS; i++)
+        fetch_one(b);
+    loop_run(b->loop);
+}
+
+/* Bare. */
+
+struct watch {
+    struct list link;
+    struct loop_io io;
+    struct bench *bench;
+    int fd;
+};
+
+static size_t count_bytes(char *data, size_t size, size_t n, void *arg)
+{
+    (void)data;
+    *(size_t *)arg += size * n;
+    return size * n;
+}
+
+static size_t bare_bytes;
+
+static void bare_one(struct bench *b)
+{
+    char url[200];
+    if (b->started == b->pages)
+        return;
+    snprintf(url, sizeof(url), "%s?%u", b->url, b->started++);
+    CURL *c = curl_easy_init();
+    curl_easy_setopt(c, CURLOPT_URL, url);
+    curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, count_bytes);
+    curl_easy_setopt(c, CURLOPT_WRITEDATA, &bare_bytes);
+    curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+    if (b->lines)
+        curl_easy_setopt(c, CURLOPT_HTTPHEADER, b->lines);
+    curl_multi_add_handle(b->multi, c);
+}
+
+static void bare_act(struct bench *b, curl_socket_t fd, int events)
+{
+    int running;
+    CURLMsg *m;
+    curl_multi_socket_action(b->multi, fd, events, &running);
+    while ((m = curl_multi_info_read(b->multi, &running))) {
+        long status;
+        CURL *c = m->easy_handle;
+        curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &status);
+        b->wrong += status != (b->etag ? 304 : 200);
+        b->done++;
+        curl_multi_remove_handle(b->multi, c);
+        curl_easy_cleanup(c);
+        bare_one(b);
+    }
+    if (b->done == b->pages)
+        loop_stop(b->loop);
+}
+
+static void bare_ready(struct loop_io *io, int events)
+{
+    struct watch *w = container_of(io, struct watch, io);
+    bare_act(w->bench, w->fd, events); /* libcurl's bits and the loop's are the same */
+}
+
+static void bare_expired(struct loop_timer *timer)
+{
+    bare_act(container_of(timer, struct bench, timer), CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int bare_socket(CURL *c, curl_socket_t fd, int what, void *arg, void *watch)
+{
+    (void)c;
+    struct bench *b = arg;
+    struct watch *w = watch;
+    if (!w) {
+        w = arena_new_of(b->life, struct watch);
+        w->bench = b;
+        w->fd = fd;
+        loop_io_init(&w->io, bare_ready);
+        curl_multi_assign(b->multi, fd, w);
+    }
+    if (what == CURL_POLL_REMOVE) {
+        loop_io_stop(b->loop, &w->io);
+        curl_multi_assign(b->multi, fd, NULL);
+    } else {
+        loop_io_set(b->loop, &w->io, fd, what);
+    }
+    return 0;
+}
+
+static int bare_timer(CURLM *multi, long after, void *arg)
+{
+    (void)multi;
+    struct bench *b = arg;
+    if (after < 0)
+        loop_timer_stop(b->loop, &b->timer);
+    else
+        loop_timer_set(b->loop, &b->timer, after);
+    return 0;
+}
+
+static void run_bare(struct bench *b)
+{
+    b->multi = curl_multi_init();
+    curl_multi_setopt(b->multi, CURLMOPT_SOCKETFUNCTION, bare_socket);
+    curl_multi_setopt(b->multi, CURLMOPT_SOCKETDATA, b);
+    curl_multi_setopt(b->multi, CURLMOPT_TIMERFUNCTION, bare_timer);
+    curl_multi_setopt(b->multi, CURLMOPT_TIMERDATA, b);
+    curl_multi_setopt(b->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS);
+    loop_timer_init(&b->timer, bare_expired);
+    if (b->etag)
+        b->lines = curl_slist_append(NULL, arena_printf(b->life, "If-None-Match: %s", b->etag));
+    for (int i = 0; i < CONNECTIONS; i++)
+        bare_one(b);
+    loop_run(b->loop);
+    loop_timer_stop(b->loop, &b->timer);
+    curl_multi_cleanup(b->multi);
+    curl_slist_free_all(b->lines);
+}
+
+/* Both. */
+
+static double cpu_us(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+static struct figures measure(const struct bench *settings, void (*run)(struct bench *))
+{
+    SCRATCH struct arena *life = arena_new(NULL, "round");
+    static const char *const loopback[] = {"127.0.0.1"};
+    struct bench b = *settings;
+    struct fault f;
+    b.life = life;
+    b.loop = loop_new();
+    struct fetch_options o = {.allow = loopback,
+            .nallow = 1,
+            .max_connections = CONNECTIONS,
+            .max_host_connections = CONNECTIONS};
+    if (fetch_new(arena_new(life, "fetch"), b.loop, &o, &f, &b.fetch) != OK)
+        exit(1);
+    msec began = clock_mono(&clock_system);
+    double cpu = cpu_us();
+    run(&b);
+    struct figures got = {.cpu_us = (cpu_us() - cpu) / b.pages};
+    got.pages_per_second = b.pages * 1000. / (double)(clock_mono(&clock_system) - began + 1);
+    if (b.wrong) {
+        printf("Bail out! %u answers were wrong\n", b.wrong);
+        exit(1);
+    }
+    arena_freep(&life);
+    loop_free(b.loop);
+    return got;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *all)
+{
+    qsort(all, ROUNDS, sizeof(*all), by_size);
+    return all[ROUNDS / 2];
+}
+
+static void compare(const char *what, const struct bench *settings)
+{
+    double rate[2][ROUNDS], cpu[2][ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        struct figures ours = measure(settings, run_fetch), bare = measure(settings, run_bare);
+        rate[0][i] = ours.pages_per_second;
+        cpu[0][i] = ours.cpu_us;
+        rate[1][i] = bare.pages_per_second;
+        cpu[1][i] = bare.cpu_us;
+    }
+    double r0 = median(rate[0]), r1 = median(rate[1]), c0 = median(cpu[0]), c1 = median(cpu[1]);
+    printf("%-14s fetch %7.0f pages/s %5.1f us CPU   bare %7.0f pages/s %5.1f us CPU   "
+           "rate %.2f  CPU %.2f\n",
+            what, r0, c0, r1, c1, r0 / r1, c0 / c1);
+}
+
+struct first {
+    struct loop *loop;
+    char etag[100];
+};
+
+static void first_came(const struct fetch_response *r, void *arg)
+{
+    struct first *f = arg;
+    str_copy(f->etag, sizeof(f->etag), r->etag ? r->etag : "");
+    loop_stop(f->loop);
+}
+
+static void get_etag(const char *url, char etag[100])
+{
+    static const char *const loopback[] = {"127.0.0.1"};
+    SCRATCH struct arena *life = arena_new(NULL, "first");
+    struct first first = {.loop = loop_new()};
+    struct fetch_options o = {.allow = loopback, .nallow = 1};
+    struct fetch *fe;
+    struct fault f;
+    if (fetch_new(life, first.loop, &o, &f, &fe) != OK)
+        exit(1);
+    fetch_start(fe, &(struct fetch_request){.url = url}, first_came, &first);
+    loop_run(first.loop);
+    memcpy(etag, first.etag, sizeof(first.etag));
+    arena_freep(&life);
+    loop_free(first.loop);
+}
+
+int main(int argc, char **argv)
+{
+    SCRATCH struct arena *life = arena_new(NULL, "bench");
+    struct server_nginx nginx;
+    char *page = arena_zalloc(life, PAGE_BYTES + 1), etag[100];
+    for (size_t i = 0; i < PAGE_BYTES; i++)
+        page[i] = (char)('a' + i * 7919 % 26);
+    server_nginx(life, &nginx);
+    server_write(nginx.root, "page.html", page);
+    struct bench b = {.pages = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000,
+            .url = arena_printf(life, "http://127.0.0.1:%u/page.html", nginx.http),
+            .expected = hash128_of(page, PAGE_BYTES)};
+    get_etag(b.url, etag);
+    compare("47 KB bodies", &b);
+    b.etag = etag;
+    compare("304 answers", &b);
+    return 0;
+}

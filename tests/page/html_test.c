@@ -1,0 +1,299 @@
+/* Malformed and ordinary HTML, reasoned from the HTML standard. */
+#include "tests/page/page_help.h"
+
+TEST(example, "the example of the page digest")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    static const char page[] = "<div><p id=a>one</p><p>two</p></div>";
+    CLEANUP(made_done) struct made m = make(life, page, sizeof page - 1, "text/html");
+    REQUIRE(m.d && m.d->nodes == 5 && m.d->texts == 2);
+    static const uint32_t children[] = {2, 1, 0, 1, 0};
+    static const char *const tags[] = {"div", "p", "#text", "p", "#text"};
+    for (uint32_t i = 0; i < 5; i++) {
+        EXPECT_INT(m.d->children[i], children[i]);
+        EXPECT_TEXT(page_tag_name(m.d, m.d->tags[i]).ptr, tags[i]);
+    }
+    EXPECT_INT(m.d->attr_at[1], 0);
+    EXPECT_INT(m.d->attr_at[2], 1);
+    EXPECT_TEXT(page_attr_name(m.d, 0).ptr, "id");
+    EXPECT_TEXT(page_attr_value(m.d, 0).ptr, "a");
+    EXPECT_INT(m.d->text_node[0], 2);
+    EXPECT_INT(m.d->text_node[1], 4);
+    EXPECT_TEXT(page_text(m.d, 1).ptr, "two");
+}
+
+TEST(comments, "comments end where the standard says")
+{
+    EXPECT_TREE("a<!-->b", "\"ab\"");
+    EXPECT_TREE("a<!--->b", "\"ab\"");
+    EXPECT_TREE("a<!-- x --!>b", "\"ab\"");
+    EXPECT_TREE("a<!-- x -- y -->b", "\"ab\"");
+    EXPECT_TREE("a<!-- x --->b", "\"ab\"");
+    EXPECT_TREE("a<!-- x > y", "\"a\"");
+    EXPECT_TREE("a<!-- <p> -->b<!--c-->d", "\"abd\"");
+}
+
+TEST(bogus, "what looks like a declaration is dropped up to the next >")
+{
+    EXPECT_TREE("<!doctype html><p>x", "p(\"x\")");
+    EXPECT_TREE("a<?php echo 1 ?>b", "\"ab\"");
+    EXPECT_TREE("a</ x>b", "\"ab\"");
+    EXPECT_TREE("a</>b", "\"ab\"");
+    EXPECT_TREE("a<![CDATA[x]]>b", "\"ab\"");
+    EXPECT_TREE("a<!ELEMENT x>b", "\"ab\"");
+}
+
+TEST(foreign_cdata, "CDATA is text in foreign content only")
+{
+    EXPECT_TREE("<svg><text><![CDATA[a<b]]></text></svg>", "svg(text(\"a<b\"))");
+    EXPECT_TREE("<svg></svg>a<![CDATA[b]]>c", "svg \"ac\"");
+}
+
+TEST(less_than, "a < that begins nothing is text")
+{
+    EXPECT_TREE("1 < 2 <3 <", "\"1 < 2 <3 <\"");
+    EXPECT_TREE("a<>b", "\"a<>b\"");
+}
+
+TEST(unfinished, "a tag that the page does not end is no tag")
+{
+    EXPECT_TREE("a<p", "\"a\"");
+    EXPECT_TREE("a<p class=\"x", "\"a\"");
+    EXPECT_TREE("a</p", "\"a\"");
+}
+
+TEST(title, "the content of title and textarea is text")
+{
+    EXPECT_TREE("<title>a <b>c</b> &amp; d</title>x", "title(\"a <b>c</b> & d\") \"x\"");
+    EXPECT_TREE("<textarea><p>x</textarea>", "textarea(\"<p>x\")");
+    EXPECT_TREE("<textarea>a</texta</TEXTAREA >b", "textarea(\"a</texta\") \"b\"");
+    EXPECT_TREE("<title>open", "title(\"open\")");
+}
+
+TEST(scripts, "scripts, styles, noscripts and templates leave no trace")
+{
+    EXPECT_TREE("a<script>'</p>' <b></script>b", "\"ab\"");
+    EXPECT_TREE("a<script><!-- <script> </script> --></script>b", "\"ab\"");
+    EXPECT_TREE("a<style>p{}</style><noscript><p>x</noscript>b", "\"ab\"");
+    EXPECT_TREE("a<template><p>x</p><template>y</template>z</template>b", "\"ab\"");
+    EXPECT_TREE("a<script nonce=1>x", "\"a\"");
+    EXPECT_TREE("a</script>b", "\"ab\"");
+    EXPECT_TREE("a<SCRIPT>x</Script\n>b", "\"ab\"");
+}
+
+TEST(raw_text, "the content of iframe and xmp is text, plaintext never ends")
+{
+    EXPECT_TREE("<xmp><b>x</xmp>y", "xmp(\"<b>x\") \"y\"");
+    EXPECT_TREE("<iframe><p></iframe>", "iframe(\"<p>\")");
+    EXPECT_TREE("<plaintext>a<b></plaintext>", "plaintext(\"a<b></plaintext>\")");
+}
+
+TEST(named, "named references of HTML 5, also without a semicolon where that is allowed")
+{
+    EXPECT_TREE("&check;&lbrace;", "\"\xE2\x9C\x93{\"");
+    EXPECT_TREE("&copy 2024 &copyx", "\"\xC2\xA9 2024 \xC2\xA9x\"");
+    EXPECT_TREE("&notit; &notin;", "\"\xC2\xACit; \xE2\x88\x89\"");
+    EXPECT_TREE("&check &nosuch; & &;", "\"&check &nosuch; & &;\"");
+    EXPECT_TREE("&amp;amp; &AMP &lt;p&gt;", "\"&amp; & <p>\"");
+    EXPECT_TREE("&nbsp;x&nbsp;&nbsp;y", "\"x y\"");
+}
+
+TEST(numbers, "numeric references never yield what is no character")
+{
+    EXPECT_TREE("&#65;&#x42;&#X43&#68x", "\"ABCDx\"");
+    EXPECT_TREE("&#128;&#x99;", "\"\xE2\x82\xAC\xE2\x84\xA2\"");
+    EXPECT_TREE("&#0;&#xD800;&#x110000;&#99999999999;",
+            "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+    EXPECT_TREE("&#;&#x;&#xg", "\"&#;&#x;&#xg\"");
+}
+
+TEST(in_attributes, "references in attributes leave addresses alone")
+{
+    EXPECT_TREE(
+            "<a href='?a=1&copy=2&lt=3&reg'>x", "a@href=\"?a=1&copy=2&lt=3\xC2\xAE\"(\"x\")");
+    EXPECT_TREE("<a title='&eacute;&#39;\"'>x", "a@title=\"\xC3\xA9'\"\"(\"x\")");
+}
+
+TEST(attributes, "attributes are read as the standard reads them")
+{
+    EXPECT_TREE("<p B=2 a='1' c>x", "p@a=\"1\"@b=\"2\"@c=\"\"(\"x\")");
+    EXPECT_TREE("<p a=1 a=2 A=3>x", "p@a=\"1\"(\"x\")");
+    EXPECT_TREE("<p a=x/y/>z", "p@a=\"x/y/\"(\"z\")");
+    EXPECT_TREE("<p/a/b=1>z", "p@a=\"\"@b=\"1\"(\"z\")");
+    EXPECT_TREE("<p =x a = b>z", "p@=x=\"\"@a=\"b\"(\"z\")");
+    EXPECT_TREE("<p a=>z", "p@a=\"\"(\"z\")");
+    EXPECT_TREE("<p a=\"x\"b='y'>z", "p@a=\"x\"@b=\"y\"(\"z\")");
+    EXPECT_TREE("<p title='  a \n b '>z", "p@title=\"a b\"(\"z\")");
+    EXPECT_TREE("<p @click=f [x]=y #r *if=z>t",
+            "p@#r=\"\"@*if=\"z\"@@click=\"f\"@[x]=\"y\"(\"t\")");
+    EXPECT_TREE("<p a=`x\"y`>z", "p@a=\"`x\"y`\"(\"z\")");
+}
+
+TEST(optional_ends, "end tags that may be left out may be left out")
+{
+    EXPECT_TREE("<ul><li>a<li>b</ul>c", "ul(li(\"a\") li(\"b\")) \"c\"");
+    EXPECT_TREE("<p>a<p>b<div>c</div>", "p(\"a\") p(\"b\") div(\"c\")");
+    EXPECT_TREE("<dl><dt>a<dd>b<dt>c</dl>", "dl(dt(\"a\") dd(\"b\") dt(\"c\"))");
+    EXPECT_TREE("<table><tr><td>a<td>b<tr><th>c</table>d",
+            "table(tr(td(\"a\") td(\"b\")) tr(th(\"c\"))) \"d\"");
+    EXPECT_TREE("<select><option>a<option>b</select>", "select(option(\"a\") option(\"b\"))");
+}
+
+TEST(voids, "void elements have no content, whatever their end tags say")
+{
+    EXPECT_TREE("<p>a<br>b<br/>c</br>d", "p(\"a\" br \"b\" br \"c\" br \"d\")");
+    EXPECT_TREE("<img src=x>a</img>b", "img@src=\"x\" \"ab\"");
+    EXPECT_TREE("<video><source src=a><track>x</video>y",
+            "video(source@src=\"a\" track \"x\") \"y\"");
+    EXPECT_TREE("a<wbr>b<embed>c", "\"a\" wbr \"b\" embed \"c\"");
+}
+
+TEST(self_closing, "only foreign elements close themselves")
+{
+    EXPECT_TREE("<div/>a<p/>b", "div(\"a\" p(\"b\"))");
+    EXPECT_TREE("<svg><g/><path d=x /></svg>a", "svg(g path@d=\"x\") \"a\"");
+    EXPECT_TREE("<svg/>a", "svg \"a\"");
+}
+
+TEST(frame, "html, head and body are what the page wrote, once")
+{
+    EXPECT_TREE("<html lang=en><head><title>t</title></head><body id=b><p>x</body></html>y",
+            "html@lang=\"en\"(head(title(\"t\")) body@id=\"b\"(p(\"xy\")))");
+}
+
+TEST(head_ends, "the head ends at the first thing that does not belong there")
+{
+    EXPECT_TREE("<head><title>t</title><p>x", "head(title(\"t\")) p(\"x\")");
+    EXPECT_TREE("<head><meta name=a>text<p>x", "head(meta@name=\"a\") \"text\" p(\"x\")");
+    EXPECT_TREE("<html><head><link href=/x></head><div>y</div></html>",
+            "html(head(link@href=\"/x\") div(\"y\"))");
+    EXPECT_TREE("<body>a<body class=x>b<html lang=q>c<head>d", "body(\"abcd\")");
+}
+
+TEST(misnesting, "text survives misnested and unknown tags")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    static const char *const pages[] = {"<b>1<i>2</b>3</i>4", "</div></p>1234</span>",
+            "<table>1<td>2</table>34", "<p><table>1</p>2</table>34", "<a>1<a>2<a>3</a>4",
+            "<x-y>1<foo:bar>2</foo:bar>3</x-y>4", "<form>1<form>2</form>3</form>4",
+            "<ul>1<ol>2</ul>3</ol>4", "<h1>1<h2>2</h1>3</h2>4", "<button>1<p>2</button>3</p>4",
+            "<ol><ul>1</ul>2</ol><pre>3<listing>4", "<select>1<p>2</select><frameset>34"};
+    for (size_t i = 0; i < countof(pages); i++) {
+        CLEANUP(made_done) struct made m = make(life, pages[i], strlen(pages[i]), "text/html");
+        BUF(text, 1000);
+        REQUIRE(m.d);
+        for (uint32_t t = 0; t < m.d->texts; t++)
+            buf_puts(&text, page_text(m.d, t).ptr);
+        EXPECT_TEXT(buf_text(&text), "1234");
+    }
+}
+
+TEST(spaces, "white space is what a browser shows of it")
+{
+    EXPECT_TREE("<p> a  b </p> <p>\n</p>", "p(\"a b\") p");
+    EXPECT_TREE("<p>x <b>y</b> z</p>", "p(\"x \" b(\"y\") \" z\")");
+    EXPECT_TREE("<p>x<b> y </b> z</p>", "p(\"x\" b(\" y \") \"z\")");
+    EXPECT_TREE("<p>x <b> </b> y</p>", "p(\"x \" b \"y\")");
+    EXPECT_TREE("<p>x<b> </b></p>", "p(\"x\" b)");
+    EXPECT_TREE("<p>x<b> </b><i></i></p><p>y</p>", "p(\"x\" b i) p(\"y\")");
+    EXPECT_TREE("<p>x<b> </b>y</p>", "p(\"x\" b(\" \") \"y\")");
+    EXPECT_TREE("<p>a <br> b</p>", "p(\"a\" br \"b\")");
+    EXPECT_TREE("<b>a</b> <b>b</b>", "b(\"a\") \" \" b(\"b\")");
+    EXPECT_TREE("a\r\nb\tc\fd", "\"a b c d\"");
+}
+
+TEST(controls, "control characters and zero bytes are not text")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    static const char page[] = "<p>a\0b\x01"
+                               "c\x0B"
+                               "d\x7F\xEF\xBF\xBF</p><p x\0y=1>z";
+    CLEANUP(made_done)
+    struct made m = make(life, page, sizeof page - 1, "text/html; charset=utf-8");
+    EXPECT_TEXT(show(life, m.d), "p(\"abcd\x7F\") p@x_y=\"1\"(\"z\")");
+}
+
+TEST(depth, "nesting is kept at 300 and 3,000 levels and refused at 100,000")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    static const int depths[] = {300, 3000, 9999};
+    for (size_t i = 0; i < countof(depths); i++) {
+        BUF(page, 1 << 24);
+        for (int k = 0; k < depths[i]; k++)
+            buf_puts(&page, "<div>");
+        buf_puts(&page, "deep");
+        CLEANUP(made_done) struct made m = make(life, page.data, page.len, "text/html");
+        REQUIRE(m.d);
+        EXPECT_INT(m.d->nodes, depths[i] + 1);
+        EXPECT_TEXT(page_text(m.d, 0).ptr, "deep");
+    }
+    BUF(page, 1 << 24);
+    for (int k = 0; k < 100000; k++)
+        buf_puts(&page, "<div>");
+    CLEANUP(made_done) struct made m = make(life, page.data, page.len, "text/html");
+    EXPECT(!m.d && m.f.code == ERR_LIMIT);
+}
+
+TEST(many_attributes, "a thousand attributes are read, a hundred thousand are refused at once")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    static const char *const types[] = {"text/html", "application/xml"};
+    for (size_t t = 0; t < countof(types); t++)
+        for (int n = 1000; n <= 100000; n *= 100) {
+            BUF(page, 1 << 24);
+            buf_puts(&page, "<p");
+            for (int k = 0; k < n; k++)
+                buf_printf(&page, " a%d='1'", k);
+            buf_puts(&page, ">x</p>");
+            CLEANUP(made_done) struct made m = make(life, page.data, page.len, types[t]);
+            if (n == 1000)
+                EXPECT(m.d && m.d->attributes == 1000);
+            else
+                EXPECT(!m.d && m.f.code == ERR_LIMIT);
+        }
+}
+
+TEST(tangled, "a million end tags under thousands of open elements are refused, not waited for")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(page, 1 << 24);
+    for (int k = 0; k < 9000; k++)
+        buf_puts(&page, "<i>");
+    for (int k = 0; k < 1000000; k++)
+        buf_puts(&page, "</b>");
+    CLEANUP(made_done) struct made m = make(life, page.data, page.len, "text/html");
+    EXPECT(!m.d && m.f.code == ERR_LIMIT);
+}
+
+TEST(long_things, "long names, values and texts are kept")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(page, 1 << 24);
+    buf_puts(&page, "<p title='");
+    for (int k = 0; k < 100000; k++)
+        buf_puts(&page, "abcdefghij");
+    buf_puts(&page, "'>");
+    for (int k = 0; k < 100000; k++)
+        buf_puts(&page, "klmnopqrst");
+    CLEANUP(made_done) struct made m = make(life, page.data, page.len, "text/html");
+    REQUIRE(m.d);
+    EXPECT_INT(page_attr_value(m.d, 0).len, 1000000);
+    EXPECT_INT(page_text(m.d, 0).len, 1000000);
+}
+
+TEST(small_room, "a digest that does not fit is a fault, not a shortened digest")
+{
+    struct page_source src = {"<p>some text that needs room", 28, "text/html", BASE_URL};
+    BUF(out, 200);
+    struct fault f;
+    EXPECT_INT(page_digest_make(&src, &out, &f), ERR_LIMIT);
+}
+
+TEST(nfc, "composed and decomposed letters are the same text")
+{
+    EXPECT_TREE("<p title='e\xCC\x81'>e\xCC\x81</p>", "p@title=\"\xC3\xA9\"(\"\xC3\xA9\")");
+    EXPECT_TREE("\xE1\x84\x80\xE1\x85\xA1", "\"\xEA\xB0\x80\"");
+    EXPECT_TREE("\xE2\x84\xAB", "\"\xC3\x85\""); /* the angstrom sign is the letter */
+}
+
+TEST_MAIN()

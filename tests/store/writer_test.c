@@ -1,0 +1,460 @@
+/* The writing thread: order, groups, and a database that goes away and comes back. */
+#include "tests/store/store_fixture.h"
+#include <signal.h>
+#include <unistd.h>
+
+enum { MANY = 300 };
+
+struct seen {
+    struct fixture *x;
+    int lost, back, requests;
+    char why[400];
+    struct store_request last;
+    char verb[16], text[200], owner[64];
+};
+
+static void availability(bool available, const char *why, void *arg)
+{
+    struct seen *s = arg;
+    if (available) {
+        s->back++;
+        return;
+    }
+    s->lost++;
+    snprintf(s->why, sizeof s->why, "%s", why);
+}
+
+static void requested(const struct store_request *r, void *arg)
+{
+    struct seen *s = arg;
+    s->requests++;
+    s->last = *r;
+    snprintf(s->verb, sizeof s->verb, "%s", r->verb);
+    snprintf(s->text, sizeof s->text, "%s", r->text);
+    snprintf(s->owner, sizeof s->owner, "%s", r->owner);
+}
+
+static bool was_lost(void *arg)
+{
+    return ((struct seen *)arg)->lost > 0;
+}
+
+static bool is_back(void *arg)
+{
+    struct seen *s = arg;
+    return s->back > 0 && s->back == s->lost;
+}
+
+static bool was_asked(void *arg)
+{
+    return ((struct seen *)arg)->requests > 0;
+}
+
+struct work {
+    int64_t page, sentinel;
+    struct version_fixture versions[MANY];
+};
+
+static struct work *new_work(struct fixture *x)
+{
+    struct work *w = arena_new_of(x->life, struct work);
+    w->sentinel = add_sentinel(x, "news", "http://x/", &w->page);
+    for (int i = 0; i < MANY; i++)
+        version_init(&w->versions[i], w->page, w->sentinel, i + 1);
+    return w;
+}
+
+static void submit(struct fixture *x, struct work *w, int from, int to)
+{
+    for (int i = from; i < to; i++)
+        store_writer_submit(x->writer, &w->versions[i].job.job);
+}
+
+/* Nothing lost, nothing doubled: the chain of versions and changes has no gap and no extra,
+ * and the counters agree. */
+static void expect_chain(struct fixture *x, struct work *w, int n)
+{
+    for (int i = 0; i < n; i++) {
+        EXPECT(w->versions[i].done);
+        EXPECT_INT(w->versions[i].job.job.err, OK);
+        EXPECT_INT(sql_int(x, arena_printf(x->life,
+                                      "SELECT count(*) FROM vigil.changes WHERE id = %lld AND"
+                                      " new_version = %d",
+                                      (long long)w->versions[i].change_id, i + 1)),
+                i > 0);
+    }
+    EXPECT_TEXT(sql(x, "SELECT concat_ws(' ', count(*), min(version), max(version)) FROM vigil.versions"),
+            arena_printf(x->life, "%d 1 %d", n, n));
+    EXPECT_TEXT(sql(x, "SELECT concat_ws(' ', count(*), min(new_version), max(new_version),"
+                       " bool_and(old_version = new_version - 1)) FROM vigil.changes"),
+            arena_printf(x->life, "%d 2 %d t", n - 1, n));
+    EXPECT_TEXT(sql(x, "SELECT concat_ws(' ', evaluations, changes, notifications, last_version)"
+                       " FROM vigil.status"),
+            arena_printf(x->life, "%d %d %d %d", n - 1, n - 1, n - 1, n));
+    EXPECT_INT(sql_int(x, "SELECT count(*) FROM vigil.notifications"), n - 1);
+}
+
+static int order_of_done, done_in_order;
+static void note_order(struct store_job *job)
+{
+    struct version_fixture *v = container_of(job, struct version_fixture, job.job);
+    v->done = true;
+    done_in_order += v->job.version == ++order_of_done;
+}
+
+TEST(order, "jobs are applied in the order they were submitted, many to a commit under load")
+{
+    FIXTURE(x);
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    struct work *w = new_work(&x);
+    REQUIRE(fixture_writer(&x, NULL) == OK);
+    order_of_done = done_in_order = 0;
+    for (int i = 0; i < MANY; i++)
+        w->versions[i].job.job.done = note_order;
+    submit(&x, w, 0, MANY);
+    EXPECT(store_writer_pending(x.writer) > 0);
+    EXPECT(fixture_drain(&x, 30 * MSEC_PER_SECOND));
+    EXPECT_INT(done_in_order, MANY);
+    expect_chain(&x, w, MANY);
+    EXPECT(sql_int(&x, "SELECT job FROM vigil_kb.engine") < MANY / 4);
+}
+
+TEST(bad_one, "one bad job in a group reports its fault, the others are done")
+{
+    FIXTURE(x);
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    struct work *w = new_work(&x);
+    REQUIRE(fixture_writer(&x, NULL) == OK);
+    struct version_fixture bad;
+    version_init(&bad, 4711, 0, 1);
+    submit(&x, w, 0, 10);
+    store_writer_submit(x.writer, &bad.job.job);
+    submit(&x, w, 10, 20);
+    EXPECT(fixture_drain(&x, 10 * MSEC_PER_SECOND));
+    EXPECT_INT(bad.job.job.err, ERR_NAME);
+    EXPECT(strstr(bad.job.job.fault.message, "page 4711"));
+    expect_chain(&x, w, 20);
+}
+
+TEST(terminated, "a connection cut under load costs nothing and doubles nothing")
+{
+    FIXTURE(x);
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    struct work *w = new_work(&x);
+    REQUIRE(fixture_writer(&x, NULL) == OK);
+    for (int i = 0; i < MANY; i += 30) {
+        submit(&x, w, i, i + 30);
+        loop_run_once(x.loop);
+        sql(&x, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE application_name = 'vigil engine'");
+    }
+    EXPECT(fixture_drain(&x, 60 * MSEC_PER_SECOND));
+    expect_chain(&x, w, MANY);
+}
+
+static bool is_waiting_in_commit(void *arg)
+{
+    struct seen *s = arg;
+    return sql_int(s->x, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == 1;
+}
+
+TEST(unknown_outcome, "a commit that happened although its answer was lost is not made again")
+{
+    FIXTURE(x);
+    struct seen seen = {.x = &x};
+    struct store_writer_hooks hooks = {requested, availability, &seen};
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    struct work *w = new_work(&x);
+    REQUIRE(fixture_writer(&x, &hooks) == OK);
+
+    /* A standby that does not exist: the commit is on disk, its answer never comes. */
+    sql(&x, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    sql(&x, "SELECT pg_reload_conf()");
+    submit(&x, w, 0, 2);
+    EXPECT(fixture_run_until(&x, is_waiting_in_commit, &seen, 10 * MSEC_PER_SECOND));
+    sql(&x, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+    EXPECT(fixture_run_until(&x, is_back, &seen, 10 * MSEC_PER_SECOND));
+    long long xmin = sql_int(&x, "SELECT xmin::text::bigint FROM vigil_kb.engine");
+    sql(&x, "ALTER SYSTEM RESET synchronous_standby_names");
+    sql(&x, "SELECT pg_reload_conf()");
+    EXPECT(fixture_drain(&x, 10 * MSEC_PER_SECOND));
+    EXPECT(w->versions[0].done);
+    EXPECT_INT(w->versions[0].job.job.err, OK);
+    EXPECT(xmin > 0);
+    expect_chain(&x, w, 2);
+}
+
+static void kill_server_under_load(int sig)
+{
+    FIXTURE(x);
+    struct seen seen = {.x = &x};
+    struct store_writer_hooks hooks = {requested, availability, &seen};
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    struct work *w = new_work(&x);
+    REQUIRE(fixture_writer(&x, &hooks) == OK);
+    for (int i = 0; i < MANY; i += 100) {
+        pid_t server = fixture_server(&x);
+        submit(&x, w, i, i + 50);
+        loop_run_once(x.loop);
+        EXPECT(kill(server, sig) == 0);
+        submit(&x, w, i + 50, i + 100);
+        EXPECT(fixture_drain(&x, 60 * MSEC_PER_SECOND));
+    }
+    EXPECT(seen.lost >= 1);
+    EXPECT(fixture_run_until(&x, is_back, &seen, 10 * MSEC_PER_SECOND));
+    EXPECT(store_writer_is_available(x.writer));
+    expect_chain(&x, w, MANY);
+}
+
+TEST(killed, "a server killed under load is started again, nothing lost, nothing doubled")
+{
+    kill_server_under_load(SIGKILL);
+}
+
+TEST(quit, "a server stopped at once under load is started again, nothing lost or doubled")
+{
+    kill_server_under_load(SIGQUIT);
+}
+
+TEST(idle, "a server that dies while nothing is to do is noticed and started again")
+{
+    FIXTURE(x);
+    struct seen seen = {.x = &x};
+    struct store_writer_hooks hooks = {requested, availability, &seen};
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    REQUIRE(fixture_writer(&x, &hooks) == OK);
+    EXPECT(kill(fixture_server(&x), SIGKILL) == 0);
+    EXPECT(fixture_run_until(&x, was_lost, &seen, 10 * MSEC_PER_SECOND));
+    EXPECT(seen.why[0]);
+    EXPECT(fixture_run_until(&x, is_back, &seen, 20 * MSEC_PER_SECOND));
+}
+
+TEST(read_only, "a database that turned read-only is waited for, and says so")
+{
+    FIXTURE(x);
+    struct seen seen = {.x = &x};
+    struct store_writer_hooks hooks = {requested, availability, &seen};
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    struct work *w = new_work(&x);
+    REQUIRE(fixture_writer(&x, &hooks) == OK);
+    submit(&x, w, 0, 1);
+    EXPECT(fixture_drain(&x, 10 * MSEC_PER_SECOND));
+    sql(&x, "ALTER SYSTEM SET default_transaction_read_only = on");
+    sql(&x, "SELECT pg_reload_conf()");
+    sql(&x, "SELECT pg_sleep(0.2)"); /* the reload reaches the writer's session */
+    submit(&x, w, 1, 5);
+    EXPECT(fixture_run_until(&x, was_lost, &seen, 10 * MSEC_PER_SECOND));
+    EXPECT(strstr(seen.why, "read-only"));
+    EXPECT(!store_writer_is_available(x.writer));
+    EXPECT_INT(store_writer_pending(x.writer), 4);
+    sql(&x, "ALTER SYSTEM RESET default_transaction_read_only");
+    sql(&x, "SELECT pg_reload_conf()");
+    EXPECT(fixture_drain(&x, 30 * MSEC_PER_SECOND));
+    EXPECT(fixture_run_until(&x, is_back, &seen, 10 * MSEC_PER_SECOND));
+    expect_chain(&x, w, 5);
+}
+
+TEST(stop, "stopping finishes what is pending when the database answers")
+{
+    FIXTURE(x);
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    struct work *w = new_work(&x);
+    REQUIRE(fixture_writer(&x, NULL) == OK);
+    submit(&x, w, 0, 100);
+    EXPECT_INT(store_writer_stop(x.writer, 20 * MSEC_PER_SECOND), 0);
+    x.writer = NULL;
+    expect_chain(&x, w, 100);
+}
+
+TEST(stop_restarts, "stopping starts a dead server once more for what is pending")
+{
+    FIXTURE(x);
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    struct work *w = new_work(&x);
+    REQUIRE(fixture_writer(&x, NULL) == OK);
+    EXPECT(kill(fixture_server(&x), SIGKILL) == 0);
+    submit(&x, w, 0, 10);
+    EXPECT_INT(store_writer_stop(x.writer, 30 * MSEC_PER_SECOND), 0);
+    x.writer = NULL;
+    expect_chain(&x, w, 10);
+}
+
+TEST(stop_away, "stopping with the database away gives up after its time, and says how much")
+{
+    FIXTURE(x);
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    struct work *w = new_work(&x);
+    REQUIRE(fixture_writer(&x, NULL) == OK);
+    pid_t server = fixture_server(&x);
+    sql_int(&x, "SELECT 1");
+    EXPECT(kill(server, SIGSTOP) == 0); /* new connections are not answered */
+    sql(&x, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = 'vigil engine'");
+    submit(&x, w, 0, 3);
+    msec begun = clock_mono(&clock_system);
+    size_t given_up = store_writer_stop(x.writer, 300);
+    EXPECT(clock_mono(&clock_system) - begun < 3 * MSEC_PER_SECOND);
+    x.writer = NULL;
+    kill(server, SIGCONT);
+    EXPECT_INT(given_up, 3);
+    for (int i = 0; i < 3; i++)
+        EXPECT(w->versions[i].done && w->versions[i].job.job.err == ERR_STORE);
+}
+
+TEST(asked_by_sql, "what SQL asks reaches the engine, and its answer is there to read")
+{
+    FIXTURE(x);
+    struct seen seen = {.x = &x};
+    struct store_writer_hooks hooks = {requested, availability, &seen};
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    REQUIRE(fixture_writer(&x, &hooks) == OK);
+    long long id = sql_int(&x, "SELECT vigil.create_sentinel('CREATE SENTINEL a ...')");
+    EXPECT(fixture_run_until(&x, was_asked, &seen, 5 * MSEC_PER_SECOND));
+    EXPECT_INT(seen.last.id, id);
+    EXPECT_TEXT(seen.verb, "add");
+    EXPECT_TEXT(seen.text, "CREATE SENTINEL a ...");
+    EXPECT_TEXT(seen.owner, "vigil");
+
+    struct store_step step = step_create("a", "http://x/");
+    struct store_plan_job plan = {.job.kind = STORE_JOB_PLAN,
+            .steps = &step,
+            .nsteps = 1,
+            .request_id = id,
+            .answer = "a: installed\n"};
+    store_writer_submit(x.writer, &plan.job);
+    EXPECT(fixture_drain(&x, 5 * MSEC_PER_SECOND));
+    EXPECT_TEXT(sql(&x, "SELECT concat_ws(' ', id, verb, state, exit_code, answer) FROM vigil.requests"),
+            "1 add done 0 a: installed\n");
+    EXPECT_TEXT(sql(&x, "SELECT name FROM vigil.status"), "a");
+
+    /* The same plan again, as after a lost answer: done once, same numbers. */
+    int64_t first = step.ret_id;
+    step.ret_id = 0;
+    store_writer_submit(x.writer, &plan.job);
+    EXPECT(fixture_drain(&x, 5 * MSEC_PER_SECOND));
+    EXPECT_INT(plan.job.err, OK);
+    EXPECT_INT(step.ret_id, first);
+    EXPECT_INT(sql_int(&x, "SELECT count(*) FROM vigil.events"), 1);
+    EXPECT_INT(seen.requests, 1);
+}
+
+TEST(verbs, "each function asks with its own verb")
+{
+    static const char *const asks[][2] = {{"SELECT vigil.enable('n')", "enable"},
+            {"SELECT vigil.disable('n')", "disable"}, {"SELECT vigil.stop('n')", "stop"},
+            {"SELECT vigil.drop_sentinel('n')", "drop"}};
+    FIXTURE(x);
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    for (size_t i = 0; i < countof(asks); i++) {
+        sql_int(&x, asks[i][0]);
+        EXPECT_TEXT(sql(&x, "SELECT verb || ' ' || text FROM vigil.requests ORDER BY id DESC"),
+                arena_printf(x.life, "%s n", asks[i][1]));
+    }
+}
+
+static bool asked_twice(void *arg)
+{
+    return ((struct seen *)arg)->requests >= 2;
+}
+
+TEST(asked_early, "a request made before the engine started, or while the database was away, is told once")
+{
+    FIXTURE(x);
+    struct seen seen = {.x = &x};
+    struct store_writer_hooks hooks = {requested, availability, &seen};
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    sql_int(&x, "SELECT vigil.enable('early')");
+    REQUIRE(fixture_writer(&x, &hooks) == OK);
+    EXPECT(fixture_run_until(&x, was_asked, &seen, 5 * MSEC_PER_SECOND));
+    EXPECT_TEXT(seen.text, "early");
+    sql(&x, "BEGIN");
+    sql_int(&x, "SELECT vigil.enable('meanwhile')");
+    sql(&x, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = 'vigil engine'");
+    sql(&x, "COMMIT");
+    EXPECT(fixture_run_until(&x, asked_twice, &seen, 10 * MSEC_PER_SECOND));
+    EXPECT_TEXT(seen.text, "meanwhile");
+    EXPECT_INT(seen.requests, 2);
+}
+
+static void ask_as_command(struct fixture *x)
+{
+    SCRATCH struct arena *life = arena_new(NULL, "command");
+    struct fault f;
+    struct store *s;
+    int code = -1;
+    char *answer = NULL;
+    REQUIRE(fixture_open_other(x, life, STORE_COMMAND, "disable", &f, &s) == OK);
+    EXPECT(store_engine_is_running(s));
+    EXPECT(store_ask(s, "disable", "news\nrefs", 10 * MSEC_PER_SECOND, life, &f, &code, &answer) == OK);
+    EXPECT_INT(code, 1);
+    EXPECT_TEXT(answer, "there is no sentinel \"refs\"\n");
+    store_close(s);
+}
+
+TEST(asked_by_command, "a command next to a running engine asks it and gets its answer")
+{
+    FIXTURE(x);
+    struct seen seen = {.x = &x};
+    struct store_writer_hooks hooks = {requested, availability, &seen};
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    REQUIRE(fixture_writer(&x, &hooks) == OK);
+    pid_t child = start_child(ask_as_command, &x);
+    EXPECT(fixture_run_until(&x, was_asked, &seen, 10 * MSEC_PER_SECOND));
+    EXPECT_TEXT(seen.verb, "disable");
+    EXPECT_TEXT(seen.text, "news\nrefs");
+    struct store_plan_job plan = {.job.kind = STORE_JOB_PLAN,
+            .request_id = seen.last.id,
+            .exit_code = 1,
+            .answer = "there is no sentinel \"refs\"\n"};
+    store_writer_submit(x.writer, &plan.job);
+    EXPECT(fixture_drain(&x, 5 * MSEC_PER_SECOND));
+    EXPECT_INT(wait_child(child), 0);
+}
+
+static void ask_in_vain(struct fixture *x)
+{
+    SCRATCH struct arena *life = arena_new(NULL, "command");
+    struct fault f;
+    struct store *s;
+    int code;
+    char *answer;
+    REQUIRE(fixture_open_other(x, life, STORE_COMMAND, "drop", &f, &s) == OK);
+    EXPECT(store_ask(s, "drop", "news", 200, life, &f, &code, &answer) == ERR_STORE);
+    EXPECT(strstr(f.message, "did not answer in time"));
+    store_close(s);
+}
+
+TEST(withdrawn, "a request nobody waits for any more is not carried out later")
+{
+    FIXTURE(x);
+    struct seen seen = {.x = &x};
+    struct store_writer_hooks hooks = {requested, availability, &seen};
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    struct work *w = new_work(&x);
+    REQUIRE(fixture_writer(&x, &hooks) == OK);
+    EXPECT_INT(in_child(ask_in_vain, &x), 0);
+    EXPECT(fixture_run_until(&x, was_asked, &seen, 5 * MSEC_PER_SECOND) || seen.requests == 0);
+    struct store_step step = {.kind = STORE_STEP_DROP, .sentinel_id = w->sentinel};
+    struct store_plan_job plan = {.job.kind = STORE_JOB_PLAN,
+            .steps = &step,
+            .nsteps = 1,
+            .request_id = 1};
+    store_writer_submit(x.writer, &plan.job);
+    EXPECT(fixture_drain(&x, 5 * MSEC_PER_SECOND));
+    EXPECT_INT(plan.job.err, ERR_NAME);
+    EXPECT_TEXT(sql(&x, "SELECT name FROM vigil.status"), "news");
+}
+
+TEST(reads_beside, "an engine may still ask questions while its writer runs")
+{
+    FIXTURE(x);
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    new_work(&x);
+    REQUIRE(fixture_writer(&x, NULL) == OK);
+    struct store_rows *r;
+    REQUIRE(store_query(x.store, STORE_Q_NAMES, 0, NULL, x.life, &x.fault, &r) == OK);
+    EXPECT_TEXT(store_rows_text(r, 0, 0), "news");
+}
+
+TEST_MAIN()
