@@ -257,16 +257,20 @@ def _():
 
 @test("USING another sentinel copies its page and question")
 def _():
-    v = stopped()
-    v.add("CREATE SENTINEL a USING http://x.org/p MONITOR links FETCH EVERY 1 hour FROM now + 1 day;"
-          "CREATE SENTINEL b USING a FETCH EVERY 2 hours;"
-          "CREATE SENTINEL c USING b MONITOR any change")
-    rows = {r["name"]: r for r in v.rows("list")}
-    equal([(rows[n]["url"], rows[n]["monitor"], rows[n]["fetch"]) for n in "abc"],
-          [("http://x.org/p", "links", "every 1 hour"), ("http://x.org/p", "links", "every 2 hours"),
-           ("http://x.org/p", "any change", "every 2 hours")])
-    v.run("drop", "--cascade", "a")
-    v.run("drop", "b", "c")
+    with Vigil(db=pg().database()) as v:
+        v.add("CREATE SENTINEL a USING http://x.org/p MONITOR links FETCH EVERY 1 hour "
+              "FROM now + 1 day;"
+              "CREATE SENTINEL b USING a FETCH EVERY 2 hours;"
+              "CREATE SENTINEL c USING b MONITOR any change")
+        rows = {r["name"]: r for r in v.rows("list")}
+        equal([(rows[n]["url"], rows[n]["monitor"], rows[n]["fetch"]) for n in "abc"],
+              [("http://x.org/p", "links", "every 1 hour"),
+               ("http://x.org/p", "links", "every 2 hours"),
+               ("http://x.org/p", "any change", "every 2 hours")])
+        # Copied is what they ask, linked is how long they live.
+        contains(v.run("drop", "a", code=1).stderr, '1 sentinel depends on "a": b')
+        v.run("drop", "--cascade", "a")
+        equal([r["state"] for r in v.rows("list")], ["ended", "ended"])
 
 
 @test("the older form of WebCQ is installed, too")
@@ -274,15 +278,15 @@ def _():
     for v in (running(), stopped()):
         v.add("CREATE Sentinel c2 AS Sentinel Type any change Sentinel Target www.example.org "
               "Trigger Condition 2 hours Notification Condition 2 hours "
-              "Start Condition March 3, 2047 Stop Condition 7-1-2047-0-0-EST",
-              code=None)
+              "Start Condition March 3, 2047 Stop Condition 7-1-2047-0-0-EST")
         v.add("CREATE Sentinel c3 AS Sentinel Type all links Sentinel Target 'http://example.org' "
               "Trigger Condition 2 hours Start Condition March 3, 2047 "
-              "Stop Condition 7-1-2047-0-0-EST", code=None)
+              "Stop Condition 7-1-2047-0-0-EST")
         rows = v.rows("list")
+        equal([r["url"] for r in rows], ["http://www.example.org/", "http://example.org/"])
         for row in rows:
             equal((row["starts_at"], row["ends_at"]),
-                  ("2047-03-03T00:00:00.000Z", "2047-07-01T05:00:00.000Z"))
+                  ("2047-03-03T00:00:00Z", "2047-07-01T05:00:00Z"))
             v.run("drop", row["name"])
 
 
@@ -294,7 +298,7 @@ def _():
         v.add(text, settings=zone)
         row = v.rows("show", "a")[0]
         equal((row["starts_at"], row["ends_at"]),
-              ("2047-01-01T05:00:00.000Z", "2047-02-01T05:00:00.000Z"))
+              ("2047-01-01T05:00:00Z", "2047-02-01T05:00:00Z"))
 
 
 @test("SHOW, and a script without an end, are told apart from definitions")

@@ -188,7 +188,11 @@ class Vigil:
 
     def kill(self, how=signal.SIGKILL):
         self.engine.send_signal(how)
-        self.engine.wait(30 * SLOW)
+        try:
+            self.engine.wait(30 * SLOW)
+        except subprocess.TimeoutExpired:  # nothing is left running, whatever it hangs on
+            self.engine.kill()
+            self.engine.wait()
         self.out.close()
         code, self.engine = self.engine.returncode, None
         return code
