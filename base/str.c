@@ -137,6 +137,16 @@ size_t utf8_encode(uint32_t c, char out[4])
     return n;
 }
 
+size_t utf8_count(const char *s)
+{
+    size_t n = 0;
+    for (size_t len = strlen(s), i = 0; i < len; n++) {
+        size_t bytes = utf8_length(s + i, len - i);
+        i += bytes ? bytes : 1;
+    }
+    return n;
+}
+
 enum { DISTANCE_LONGEST = 64 };
 
 unsigned str_distance(struct str a, struct str b, unsigned limit)

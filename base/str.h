@@ -32,6 +32,7 @@ bool utf8_is_valid(const char *s, size_t len);
 /* Decodes the character at s (which must be well formed), returns its length. */
 size_t utf8_decode(const char *s, size_t len, uint32_t *ret_char);
 size_t utf8_encode(uint32_t c, char out[4]);
+size_t utf8_count(const char *s); /* characters; bytes that are none count as one each */
 
 /* Levenshtein distance with transposition, ASCII case ignored; gives up above `limit`. */
 unsigned str_distance(struct str a, struct str b, unsigned limit);

@@ -42,113 +42,6 @@ static void compare_texts(const struct question *q, struct answer *a)
 /* ---- elements
  * -------------------------------------------------------------------------------------- */
 
-struct elements {
-    const struct page_digest *d;
-    struct diff_item *items; /* "<a href=\"x\">", parts: name, then each attribute */
-    uint32_t *node;
-    bool *has_text; /* by item: a text stands below it */
-    size_t count;
-};
-
-/* Behind the last node below each node. */
-static uint32_t *subtree_ends(const struct page_digest *d, struct arena *scratch)
-{
-    uint32_t *end = arena_array_of(scratch, d->nodes + 1, uint32_t);
-
-    end[d->nodes] = d->nodes;
-    for (uint32_t i = d->nodes; i-- > 0;) {
-        uint32_t e = i + 1;
-        for (uint32_t c = 0; c < d->children[i]; c++)
-            e = end[e];
-        end[i] = e;
-    }
-    return end;
-}
-
-static struct diff_item element_item(
-        const struct page_digest *d, uint32_t node, struct arena *life)
-{
-    uint32_t from = d->attr_at[node], n = d->attr_at[node + 1] - from;
-    struct str *parts = arena_array_of(life, n + 1, struct str);
-    struct str name = page_tag_name(d, d->tags[node]);
-    size_t bytes = name.len + 3;
-
-    parts[0] = name;
-    for (uint32_t i = 0; i < n; i++) {
-        parts[i + 1] = str_of(arena_printf(life, "%s=\"%s\"", page_attr_name(d, from + i).ptr,
-                page_attr_value(d, from + i).ptr));
-        bytes += parts[i + 1].len + 1;
-    }
-    char *text = arena_alloc(life, bytes), *at = text;
-    *at++ = '<';
-    for (uint32_t i = 0; i <= n; i++) {
-        if (i)
-            *at++ = ' ';
-        memcpy(at, parts[i].ptr, parts[i].len);
-        at += parts[i].len;
-    }
-    *at++ = '>';
-    return (struct diff_item){{text, (size_t)(at - text)}, parts, n + 1};
-}
-
-static struct elements elements_of(const struct page_digest *d, struct arena *life)
-{
-    uint32_t *end = subtree_ends(d, life),
-             *texts = arena_array_of(life, d->nodes + 1, uint32_t);
-    struct elements e = {.d = d,
-            .items = arena_array_of(life, d->nodes + 1, struct diff_item),
-            .node = arena_array_of(life, d->nodes + 1, uint32_t),
-            .has_text = arena_array_of(life, d->nodes + 1, bool)};
-
-    for (uint32_t i = 0; i < d->nodes; i++)
-        texts[i + 1] = texts[i] + (d->tags[i] == 0);
-    for (uint32_t i = 0; i < d->nodes; i++) {
-        if (d->tags[i] == 0)
-            continue;
-        e.items[e.count] = element_item(d, i, life);
-        e.node[e.count] = i;
-        e.has_text[e.count] = texts[end[i]] > texts[i];
-        e.count++;
-    }
-    return e;
-}
-
-static const char *path_of(const struct question *q, const struct answer *a,
-        const struct page_digest *d, uint32_t node)
-{
-    if (a->counts[CHANGE_UPDATED] >= CHANGES_LISTED)
-        return NULL; /* will not be listed */
-    return page_path(d, node, q->life);
-}
-
-/* The attributes in which two elements of one name differ, each as an update. */
-static void compare_attributes(const struct question *q, struct answer *a,
-        const struct diff_item *old, const struct diff_item *new_, const char *path)
-{
-    size_t i = 1, j = 1;
-
-    while (i < old->nparts || j < new_->nparts) {
-        struct str x = i < old->nparts ? old->parts[i] : (struct str){"", 0};
-        struct str y = j < new_->nparts ? new_->parts[j] : (struct str){"", 0};
-        size_t nx = strcspn(x.ptr, "="), ny = strcspn(y.ptr, "=");
-        int c = i == old->nparts    ? 1
-                : j == new_->nparts ? -1
-                                    : strncmp(x.ptr, y.ptr, nx > ny ? nx : ny);
-        struct change change = {CHANGE_UPDATED, .path = path};
-        if (c <= 0)
-            change.old = x;
-        if (c >= 0)
-            change.new_ = y;
-        if (c != 0 || !str_equal(x, y)) {
-            change.path = arena_printf(q->life, "%s/@%.*s", path ? path : "",
-                    (int)(c <= 0 ? nx : ny), c <= 0 ? x.ptr : y.ptr);
-            answer_add(a, q->life, change);
-        }
-        i += c <= 0;
-        j += c >= 0;
-    }
-}
-
 static void add_element_edit(const struct question *q, struct answer *a,
         const struct diff_edit *e, const struct elements *old, const struct elements *new_,
         bool text_differs)
@@ -157,8 +50,8 @@ static void add_element_edit(const struct question *q, struct answer *a,
 
     if (e->how == DIFF_UPDATE &&
             str_equal(old->items[e->old].parts[0], new_->items[e->new_].parts[0])) {
-        compare_attributes(q, a, &old->items[e->old], &new_->items[e->new_],
-                path_of(q, a, new_->d, new_->node[e->new_]));
+        answer_add_attributes(a, q, &old->items[e->old], &new_->items[e->new_],
+                element_path(q, a, new_->d, new_->node[e->new_]));
         return;
     }
     bool textual = (e->old == LCS_NONE || old->has_text[e->old]) &&
@@ -167,11 +60,11 @@ static void add_element_edit(const struct question *q, struct answer *a,
         return;
     if (e->old != LCS_NONE) {
         c.old = old->items[e->old].text;
-        c.path = path_of(q, a, old->d, old->node[e->old]);
+        c.path = element_path(q, a, old->d, old->node[e->old]);
     }
     if (e->new_ != LCS_NONE) {
         c.new_ = new_->items[e->new_].text;
-        c.path = path_of(q, a, new_->d, new_->node[e->new_]);
+        c.path = element_path(q, a, new_->d, new_->node[e->new_]);
     }
     answer_add(a, q->life, c);
 }
@@ -197,26 +90,6 @@ static void compare_elements(const struct question *q, struct answer *a)
     a->coarse |= d.coarse;
 }
 
-/* (1): same texts and same tags in another nesting, or texts joined in another way. */
-static void add_first_difference(const struct question *q, struct answer *a)
-{
-    const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
-    uint32_t i = 0;
-
-    while (i < old->nodes && i < new_->nodes && old->children[i] == new_->children[i] &&
-            str_equal(page_tag_name(old, old->tags[i]), page_tag_name(new_, new_->tags[i])))
-        i++;
-    const struct page_digest *d = i < new_->nodes ? new_ : old;
-    struct change c = {CHANGE_UPDATED, .path = i < d->nodes ? page_path(d, i, q->life) : "/"};
-    if (i < old->nodes)
-        c.old = str_of(arena_printf(q->life, "<%s> with %u children",
-                page_tag_name(old, old->tags[i]).ptr, old->children[i]));
-    if (i < new_->nodes)
-        c.new_ = str_of(arena_printf(q->life, "<%s> with %u children",
-                page_tag_name(new_, new_->tags[i]).ptr, new_->children[i]));
-    answer_add(a, q->life, c);
-}
-
 static void compare_trees(const struct question *q, struct answer *a)
 {
     if (hash128_equal(q->old->digest->whole, q->new_->digest->whole))
@@ -224,7 +97,7 @@ static void compare_trees(const struct question *q, struct answer *a)
     compare_texts(q, a);
     compare_elements(q, a);
     if (a->result != CDG_C)
-        add_first_difference(q, a);
+        answer_add_first_difference(a, q); /* (1) */
 }
 
 static void compare(const struct question *q, struct answer *a)
@@ -242,4 +115,9 @@ static void compare(const struct question *q, struct answer *a)
     a->result = CDG_C;
 }
 
-const struct cdg_kind cdg_kind_any_change = {.compare = compare};
+static struct str_list parts(const struct question *q, const struct cdg_version *v)
+{
+    return page_words(v->digest, q->life);
+}
+
+const struct cdg_kind cdg_kind_any_change = {.compare = compare, .parts = parts};

@@ -60,7 +60,8 @@ struct cdg_leaf {
     const char *contains;   /* element: NULL: none */
     const char *const *words; /* keywords, phrases, and the words of EXCEPT */
     size_t nwords;
-    bool changed_over; /* CHANGED > percent% */
+    bool changed_over; /* CHANGED > percent%: a smaller change is none */
+    bool at_least;     /* with it: CHANGED >= percent% */
     double percent;
     enum cdg_region region;
     const char *selector;
@@ -102,6 +103,10 @@ struct cdg_subscription {
 /* Says whether cdg_join would take this expression, and joins nothing. */
 MUST_USE enum err cdg_check(
         const struct cdg_expr *expr, struct cdg_compare compare, struct fault *f);
+
+/* Whether answering takes the bytes of both versions (cdg_version.source), not only their
+ * digests: a regular expression on the source. */
+bool cdg_wants_source(const struct cdg_expr *expr);
 
 /* A sentinel joins a page once; joining again is our own mistake.  Leaving twice is fine. */
 MUST_USE enum err cdg_join(struct cdg *g, const struct cdg_subscription *s, struct fault *f);

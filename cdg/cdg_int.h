@@ -19,8 +19,9 @@ struct cdg_node {
     struct cdg_node *left, *right;
     struct arena *life; /* a leaf's arguments and what was made of them */
     struct cdg_leaf leaf;
-    void *prepared;  /* by the kind, read-only once made */
-    const char *key; /* a leaf's canonical form */
+    struct page_selector *region; /* NULL: the whole page */
+    void *prepared;               /* by the kind, read-only once made */
+    const char *key;              /* a leaf's canonical form */
 
     /* used while a plan is taken */
     uint64_t plan_mark;
@@ -49,12 +50,13 @@ enum change_how {
     CHANGE_DELETED,
     CHANGE_UPDATED,
     CHANGE_MOVED,
+    CHANGE_FOUND,
     CHANGE_HOW_COUNT
 };
 
 struct change {
     enum change_how how;
-    struct str old, new_; /* deleted: old; inserted, moved: new_ */
+    struct str old, new_; /* deleted: old; inserted, moved, found: new_ */
     const char *path;     /* where, NULL: not known */
 };
 
@@ -74,7 +76,18 @@ struct question {
     const struct cdg_leaf *leaf;
     const void *prepared;
     const struct cdg_version *old, *new_;
+    struct pair_cache *cache;
     struct arena *life; /* of the findings */
+};
+
+/* What several questions about one pair share; made when first asked for. */
+struct pair_cache {
+    struct vocabulary *words, *folded;
+};
+
+struct str_list {
+    struct str *all;
+    size_t count;
 };
 
 struct cdg_kind {
@@ -84,9 +97,14 @@ struct cdg_kind {
     void *(*prepare)(const struct cdg_leaf *leaf, struct arena *life);
     /* Answers.  `a` comes as N without changes. */
     void (*compare)(const struct question *q, struct answer *a);
+    /* What CHANGED > n% counts in one version, in order.  NULL: it cannot be asked. */
+    struct str_list (*parts)(const struct question *q, const struct cdg_version *v);
 };
 
 const struct cdg_kind *kind_of(int kind);
+/* The selector of a leaf's region, NULL when it has none. */
+enum err leaf_region(const struct cdg_leaf *leaf, struct arena *life, struct fault *f,
+        struct page_selector **ret_selector);
 enum err leaf_check(const struct cdg_leaf *leaf, struct fault *f);
 
 /* ---- answers: answer.c
@@ -97,6 +115,89 @@ void answer_add(struct answer *a, struct arena *life, struct change c);
 void answer_add_sets(struct answer *a, const struct question *q, uint32_t nold, uint32_t nnew,
         struct str (*get)(const struct page_digest *d, uint32_t i));
 void answer_unknown(struct answer *a, const char *reason);
+
+/* ---- words: vocabulary.c -------------------------------------------------------------------
+ */
+
+/* The words of both versions of a pair, each once, with how often they occur. */
+struct vocabulary {
+    struct map by_text;
+    struct vocabulary_word **all; /* in order of first appearance, the old version first */
+    size_t count, cap;
+    uint32_t *seq[2]; /* the words of the old and of the new version, as numbers */
+    size_t nseq[2];
+};
+
+struct vocabulary_word {
+    struct map_node by_text;
+    struct str text;
+    uint32_t number;
+    uint32_t counts[2]; /* old, new */
+};
+
+/* As they are written, or without regard to case. */
+const struct vocabulary *vocabulary_of(const struct question *q, bool folded);
+const struct vocabulary_word *vocabulary_find(const struct vocabulary *v, struct str text);
+/* "word (1→3)" */
+struct str with_counts(struct arena *life, struct str word, uint32_t old, uint32_t new_);
+/* Every word of the page in order. */
+struct str_list page_words(const struct page_digest *d, struct arena *life);
+
+/* ---- keywords: keywords.c -------------------------------------------------------------------
+ */
+
+struct keyword {
+    const char *written;
+    struct keyword_term *terms;
+    size_t count; /* 0: it has no letter or digit */
+};
+
+struct keyword keyword_read(const char *written, struct arena *life);
+bool keyword_occurs(const struct keyword *k, struct str text);
+
+/* ---- matching of elements: match.c
+ * ----------------------------------------------------------- */
+
+#define NO_NODE UINT32_MAX
+
+/* A digest's tree as matching sees it; all arrays are by node. */
+struct tree {
+    const struct page_digest *d;
+    uint32_t *end, *parent; /* parent NO_NODE: a root */
+    uint64_t *weight;       /* length of the canonical text of what is below and itself */
+    struct hash128 *hash;   /* of the same */
+    struct str *id;         /* ptr NULL: none */
+    uint32_t *match;        /* in the other tree; NO_NODE: none */
+};
+
+struct tree tree_of(const struct page_digest *d, struct arena *life);
+/* Which element of the old tree is which of the new one. */
+void trees_match(struct tree *old, struct tree *new_, struct arena *life);
+
+/* ---- elements: elements.c ------------------------------------------------------------------
+ */
+
+struct elements {
+    const struct page_digest *d;
+    struct diff_item *items; /* "<a href=\"x\">", parts: name, then each attribute */
+    uint32_t *node;          /* by item */
+    bool *has_text;          /* by item: a text stands below it */
+    size_t count;
+};
+
+struct elements elements_of(const struct page_digest *d, struct arena *life);
+/* Behind the last node below each node. */
+uint32_t *subtree_ends(const struct page_digest *d, struct arena *life);
+/* The texts from one node up to another, blocks with a space between them. */
+struct str subtree_text(
+        const struct page_digest *d, uint32_t node, uint32_t end, struct arena *life);
+const char *element_path(const struct question *q, const struct answer *a,
+        const struct page_digest *d, uint32_t node);
+/* The attributes in which two elements of one name differ, each as an update. */
+void answer_add_attributes(struct answer *a, const struct question *q,
+        const struct diff_item *old, const struct diff_item *new_, const char *path);
+/* Where the trees first differ, as an update: a change has something to show. */
+void answer_add_first_difference(struct answer *a, const struct question *q);
 
 /* ---- sequences: lcs.c, diff.c
  * ------------------------------------------------------------------- */
@@ -111,6 +212,7 @@ size_t lcs_length(const uint32_t *a, size_t na, const uint32_t *b, size_t nb);
 
 struct diff_item {
     struct str text;
+    struct str key;          /* what equal items have equal; NULL: the text */
     const struct str *parts; /* what the change ratio counts; NULL: the words of the text */
     size_t nparts;
 };
@@ -132,6 +234,8 @@ void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_
         size_t nnew, struct arena *life, struct diff *ret);
 /* 1 - 2 LCS / (|a| + |b|) over the parts; 0 for two empty lists. */
 double diff_ratio(const struct diff_item *a, const struct diff_item *b);
+/* The same over two lists of any length; approximate above a size nobody reads. */
+double list_ratio(struct str_list a, struct str_list b);
 /* Adds a diff's edits to an answer. */
 void answer_add_diff(struct answer *a, struct arena *life, const struct diff *d,
         const struct diff_item *old, const struct diff_item *new_);
@@ -208,6 +312,7 @@ struct pair_run {
     int64_t old_number;
     struct answer **answers;       /* of leaves, NULL: not asked yet */
     struct cdg_finding **findings; /* of roots */
+    struct pair_cache cache;
     struct arena *life;
 };
 

@@ -107,6 +107,37 @@ double diff_ratio(const struct diff_item *a, const struct diff_item *b)
     return r;
 }
 
+/* Longer lists than a table of this many cells are matched by landmarks. */
+#define RATIO_CELLS ((uint64_t)64 * 1000 * 1000)
+
+static size_t common_length(const struct words *a, const struct words *b, struct arena *scratch)
+{
+    if ((uint64_t)a->count * b->count <= RATIO_CELLS)
+        return lcs_length(a->all, a->count, b->all, b->count);
+    uint32_t *match = arena_array_of(scratch, b->count, uint32_t);
+    size_t n = 0;
+    (void)lcs_match(a->all, a->count, b->all, b->count, match); /* a ratio may be approximate */
+    for (size_t i = 0; i < b->count; i++)
+        n += match[i] != LCS_NONE;
+    return n;
+}
+
+double list_ratio(struct str_list a, struct str_list b)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "ratio");
+    struct symbols s = {.life = scratch};
+    struct diff_item x = {.parts = a.all, .nparts = a.count},
+                     y = {.parts = b.all, .nparts = b.count};
+
+    if (a.count + b.count == 0)
+        return 0;
+    map_init(&s.map);
+    struct words old = words_of(&s, &x), new_ = words_of(&s, &y);
+    map_done(&s.map);
+    return 1.0 -
+           2.0 * (double)common_length(&old, &new_, scratch) / (double)(a.count + b.count);
+}
+
 static struct words *item_words(struct work *w, struct side *side, size_t i)
 {
     if (!side->words[i].known)
@@ -214,7 +245,7 @@ static void side_init(struct work *w, struct side *s, const struct diff_item *it
     s->symbols = arena_array_of(w->scratch, n + 1, uint32_t);
     s->words = arena_array_of(w->scratch, n + 1, struct words);
     for (size_t i = 0; i < n; i++)
-        s->symbols[i] = symbol_of(&w->texts, items[i].text);
+        s->symbols[i] = symbol_of(&w->texts, items[i].key.ptr ? items[i].key : items[i].text);
 }
 
 void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_item *new_,

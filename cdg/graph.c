@@ -64,6 +64,13 @@ static enum err expr_check(const struct cdg_expr *e, unsigned depth, struct faul
     return err || e->op == CDG_NOT ? err : expr_check(e->right, depth + 1, f);
 }
 
+bool cdg_wants_source(const struct cdg_expr *e)
+{
+    if (e->op == CDG_LEAF)
+        return e->leaf.kind == cdg_kind_find("regexp") && !e->leaf.on_text;
+    return cdg_wants_source(e->left) || (e->op != CDG_NOT && cdg_wants_source(e->right));
+}
+
 enum err cdg_check(const struct cdg_expr *expr, struct cdg_compare compare, struct fault *f)
 {
     if (compare.kind != CDG_PAIRWISE && (compare.n < 2 || compare.n > CDG_COMPARE_MAX))

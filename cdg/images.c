@@ -10,4 +10,14 @@ static void compare(const struct question *q, struct answer *a)
         answer_add_sets(a, q, old->images, new_->images, page_image);
 }
 
-const struct cdg_kind cdg_kind_images = {.compare = compare};
+static struct str_list parts(const struct question *q, const struct cdg_version *v)
+{
+    struct str_list list = {
+            arena_array_of(q->life, v->digest->images + 1, struct str), v->digest->images};
+
+    for (uint32_t i = 0; i < v->digest->images; i++)
+        list.all[i] = page_image(v->digest, i);
+    return list;
+}
+
+const struct cdg_kind cdg_kind_images = {.compare = compare, .parts = parts};

@@ -10,4 +10,14 @@ static void compare(const struct question *q, struct answer *a)
         answer_add_sets(a, q, old->links, new_->links, page_link);
 }
 
-const struct cdg_kind cdg_kind_links = {.compare = compare};
+static struct str_list parts(const struct question *q, const struct cdg_version *v)
+{
+    struct str_list list = {
+            arena_array_of(q->life, v->digest->links + 1, struct str), v->digest->links};
+
+    for (uint32_t i = 0; i < v->digest->links; i++)
+        list.all[i] = page_link(v->digest, i);
+    return list;
+}
+
+const struct cdg_kind cdg_kind_links = {.compare = compare, .parts = parts};

@@ -30,9 +30,9 @@ static const char *canonical(const struct cdg_leaf *l, struct arena *life)
 {
     BUF(key, 1 << 24);
 
-    buf_printf(&key, "%d %d%d%d%d%d %u %u %u %d %d %.17g %d", l->kind, l->raw, l->counted,
+    buf_printf(&key, "%d %d%d%d%d%d %u %u %u %d %d%d %.17g %d", l->kind, l->raw, l->counted,
             l->all, l->on_text, l->strict, l->number, l->box, l->occurrence, l->status,
-            l->changed_over, l->percent, l->region);
+            l->changed_over, l->at_least, l->percent, l->region);
     const char *texts[] = {l->text, l->contains, l->selector};
     for (size_t i = 0; i < countof(texts); i++)
         if (texts[i])
@@ -98,6 +98,7 @@ static struct cdg_node *leaf_ref(
     n->life = own;
     n->key = key;
     leaf_copy(&n->leaf, leaf, own);
+    CHECK(leaf_region(&n->leaf, own, NULL, &n->region) == OK); /* it was checked */
     n->prepared = kind->prepare ? kind->prepare(&n->leaf, own) : NULL;
     map_insert(&t->by_key, &n->by_key, hash);
     t->leaves++;

@@ -58,7 +58,7 @@ static void json_change(struct json *j, const struct change *c)
 
 static void json_leaf(struct json *j, const char *type, const struct answer *a)
 {
-    static const char *const names[] = {"inserted", "deleted", "updated", "moved"};
+    static const char *const names[] = {"inserted", "deleted", "updated", "moved", "found"};
     size_t left_out = 0;
 
     json_object_begin(j);
@@ -71,6 +71,8 @@ static void json_leaf(struct json *j, const char *type, const struct answer *a)
         json_text(j, a->reason);
     }
     for (int how = 0; how < CHANGE_HOW_COUNT; how++) {
+        if (how == CHANGE_FOUND && a->counts[how] == 0)
+            continue; /* only elements are found */
         json_key(j, names[how]);
         json_array_begin(j);
         for (size_t i = 0; i < a->nchanges; i++)
@@ -105,14 +107,14 @@ static void quote(struct buf *out, struct str s)
 
 static void first_change(struct buf *out, const struct answer *a)
 {
-    static const char *const signs[] = {"+ ", "− ", "~ ", "» "};
+    static const char *const signs[] = {"+ ", "− ", "~ ", "» ", "= "};
 
     if (a->nchanges == 0)
         return;
     const struct change *c = &a->changes[0];
     buf_puts(out, ": ");
     buf_puts(out, signs[c->how]);
-    quote(out, c->how == CHANGE_INSERTED || c->how == CHANGE_MOVED ? c->new_ : c->old);
+    quote(out, c->how == CHANGE_DELETED || c->how == CHANGE_UPDATED ? c->old : c->new_);
     if (c->how == CHANGE_UPDATED) {
         buf_puts(out, " → ");
         quote(out, c->new_);
@@ -123,7 +125,7 @@ static void first_change(struct buf *out, const struct answer *a)
 
 static void summary_leaf(struct buf *out, const char *type, const struct answer *a)
 {
-    static const char *const words[] = {"inserted", "deleted", "updated", "moved"};
+    static const char *const words[] = {"inserted", "deleted", "updated", "moved", "found"};
     const char *comma = " ";
 
     if (out->len)

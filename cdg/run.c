@@ -37,6 +37,50 @@ static const char *missing(const struct pair_run *r, const struct cdg_leaf *leaf
     return NULL;
 }
 
+/* CHANGED > n%: whether the change is too small to be told. */
+static bool is_small(const struct question *q, const struct cdg_kind *kind)
+{
+    double ratio = list_ratio(kind->parts(q, q->old), kind->parts(q, q->new_));
+    double least = q->leaf->percent / 100,
+           slack = 1e-9; /* 0.5 is 0.5 however it was computed */
+
+    return q->leaf->at_least ? ratio < least - slack : ratio <= least + slack;
+}
+
+static void ask(const struct question *q, const struct cdg_kind *kind, struct answer *a)
+{
+    kind->compare(q, a);
+    if (a->result == CDG_C && q->leaf->changed_over && is_small(q, kind))
+        *a = (struct answer){.result = CDG_N};
+}
+
+/* Asks about the region only: each side is the digest of what was selected there, and of
+ * nothing when nothing was. */
+static void ask_region(const struct question *q, const struct page_selector *region,
+        const struct cdg_kind *kind, struct answer *a)
+{
+    struct cdg_version *old = arena_memdup(q->life, q->old, sizeof *old);
+    struct cdg_version *new_ = arena_memdup(q->life, q->new_, sizeof *new_);
+    struct page_digest *from, *to;
+    struct fault f = {.code = OK};
+    bool in_old, in_new;
+
+    if (page_region(q->old->digest, region, q->life, &f, &from, &in_old) != OK ||
+            page_region(q->new_->digest, region, q->life, &f, &to, &in_new) != OK) {
+        answer_unknown(a, arena_strdup(q->life, f.message));
+        return;
+    }
+    if (!in_old && !in_new) {
+        answer_unknown(a, "the region is in neither version");
+        return;
+    }
+    old->digest = from;
+    new_->digest = to;
+    struct pair_cache own = {.words = NULL};
+    struct question inside = {q->leaf, q->prepared, old, new_, &own, q->life};
+    ask(&inside, kind, a);
+}
+
 static struct answer *leaf_answer(struct pair_run *r, uint32_t i)
 {
     const struct cdg_node *n = r->nodes[i].node;
@@ -46,13 +90,14 @@ static struct answer *leaf_answer(struct pair_run *r, uint32_t i)
         return r->answers[i];
     struct answer *a = arena_new_of(r->life, struct answer);
     const char *why = missing(r, &n->leaf);
+    struct question q = {&n->leaf, n->prepared, r->old, r->new_, &r->cache, r->life};
     a->result = CDG_N;
-    if (why) {
+    if (why)
         answer_unknown(a, why);
-    } else {
-        struct question q = {&n->leaf, n->prepared, r->old, r->new_, r->life};
-        kind->compare(&q, a);
-    }
+    else if (n->region)
+        ask_region(&q, n->region, kind, a);
+    else
+        ask(&q, kind, a);
     r->answers[i] = a;
     return a;
 }

@@ -3,6 +3,7 @@
 #include "engine/commands.h"
 #include "engine/directory.h"
 #include "engine/request.h"
+#include "base/str.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,6 +65,30 @@ static int ask(struct cli *c, const char *verb, const char *text)
     return print_answer(code, answer);
 }
 
+static void print_diagnostics(struct cli *c, const struct grammar_script *script)
+{
+    BUF(out, REQUEST_MAX);
+    for (struct grammar_diagnostic *d = script->diagnostics; d; d = d->next) {
+        struct json j;
+        json_init(&j, &out);
+        if (c->json)
+            grammar_diagnostic_json(&j, d);
+        else
+            grammar_diagnostic_print(&out, d);
+        if (c->json)
+            buf_putc(&out, '\n');
+    }
+    fputs(buf_text(&out), c->json ? stdout : stderr);
+}
+
+/* The database could not carry such bytes to an engine: the grammar says here what is wrong. */
+static void not_utf8(struct cli *c, const char *name, const char *bytes, size_t len)
+{
+    struct grammar_script *script;
+    if (grammar_parse(c->life, name, bytes, len, &script) != OK)
+        print_diagnostics(c, script);
+}
+
 static bool gather_files(struct cli *c, struct buf *text)
 {
     request_begin(text, c->json);
@@ -83,6 +108,10 @@ static bool gather_files(struct cli *c, struct buf *text)
             return false;
         }
         const char *name = strcmp(c->args[i], "-") == 0 ? "(stdin)" : c->args[i];
+        if (!utf8_is_valid(bytes, len)) {
+            not_utf8(c, name, bytes, len);
+            return false;
+        }
         request_add_file(text, name, bytes, len);
     }
     if (text->overflowed) {
@@ -157,7 +186,6 @@ int cmd_fmt(struct cli *c)
             continue;
         }
         BUF(out, REQUEST_MAX);
-        BUF(complaints, REQUEST_MAX);
         struct grammar_script *script;
         const char *name = strcmp(c->args[i], "-") == 0 ? "(stdin)" : c->args[i];
         if (grammar_fmt(c->life, name, bytes, len, &out, &script) == OK) {
@@ -165,17 +193,7 @@ int cmd_fmt(struct cli *c)
             continue;
         }
         code = EXIT_WRONG;
-        for (struct grammar_diagnostic *d = script->diagnostics; d; d = d->next) {
-            struct json j;
-            json_init(&j, &complaints);
-            if (c->json)
-                grammar_diagnostic_json(&j, d);
-            else
-                grammar_diagnostic_print(&complaints, d);
-            if (c->json)
-                buf_putc(&complaints, '\n');
-        }
-        fputs(buf_text(&complaints), c->json ? stdout : stderr);
+        print_diagnostics(c, script);
     }
     return code;
 }

@@ -157,7 +157,8 @@ static bool follow(struct cli *c, struct store *s, char last[32], msec until, bo
     }
 }
 
-static struct store *wait_for_engine(struct cli *c)
+/* NULL when `until` came first. */
+static struct store *wait_for_engine(struct cli *c, msec until)
 {
     bool told = false;
     for (;;) {
@@ -180,6 +181,8 @@ static struct store *wait_for_engine(struct cli *c)
         if (!told)
             fputs("vigil: no engine is running; waiting for one (`vigil run`)\n", stderr);
         told = true;
+        if (clock_mono(&clock_system) >= until)
+            return NULL;
         usleep(500 * 1000);
     }
 }
@@ -189,7 +192,9 @@ static int changes_follow(struct cli *c, struct store *s, char last[32], msec un
     bool any = false;
     while (!follow(c, s, last, until, &any)) {
         store_close(s);
-        s = wait_for_engine(c);
+        s = wait_for_engine(c, until);
+        if (!s)
+            return any && c->wait ? EXIT_CHANGES : EXIT_DONE;
     }
     store_close(s);
     return any && c->wait ? EXIT_CHANGES : EXIT_DONE;
@@ -257,13 +262,15 @@ int cmd_changes(struct cli *c)
         store_close(s);
         return code;
     }
-    bool running = store_engine_is_running(s);
-    if (!running) {
+    msec until = c->wait ? clock_mono(&clock_system) + wait : MSEC_NEVER;
+    if (!store_engine_is_running(s)) {
         /* Nothing can change, and holding the private server would keep an engine out. */
         store_close(s);
-        s = wait_for_engine(c);
+        s = wait_for_engine(c, until);
+        if (!s)
+            return EXIT_DONE;
     }
-    return changes_follow(c, s, last, c->wait ? clock_mono(&clock_system) + wait : MSEC_NEVER);
+    return changes_follow(c, s, last, until);
 }
 
 int cmd_diff(struct cli *c)

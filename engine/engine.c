@@ -159,7 +159,9 @@ static void bring_back(struct engine *e)
         life_prepare(e, container_of(n, struct sentinel, by_id));
     map_each (n, &e->directory.by_id)
         life_resume(e, container_of(n, struct sentinel, by_id));
+    map_each(n, &e->pages_by_id) webpage_resume(container_of(n, struct webpage, by_id));
     led_wake(e->led, engine_mono(e), engine_wall(e));
+    map_each(n, &e->directory.by_id) life_give_up(e, container_of(n, struct sentinel, by_id));
     engine_settle(e);
 }
 
@@ -178,6 +180,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     e->available = true;
     map_init(&e->pages_by_url);
     map_init(&e->pages_by_id);
+    map_init(&e->hosts);
     list_init(&e->cached);
     list_init(&e->postponed);
     list_init(&e->requests);
@@ -292,6 +295,7 @@ void engine_free(struct engine *e)
     directory_done(&e->directory);
     map_done(&e->pages_by_id);
     map_done(&e->pages_by_url);
+    map_done(&e->hosts);
     led_free(e->led);
     cdg_locks_free(e->locks);
     loop_timer_stop(e->loop, &e->led_timer);

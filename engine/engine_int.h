@@ -12,7 +12,9 @@
 #include "engine/engine.h"
 #include "engine/request.h"
 #include "fetch/fetch.h"
+#include "fetch/backoff.h"
 #include "fetch/learn.h"
+#include "fetch/verdict.h"
 #include "led/led.h"
 #include "store/store.h"
 
@@ -34,7 +36,7 @@ struct engine {
     msec mono_shift; /* detector's monotonic line = clock_mono + mono_shift */
     struct loop_timer led_timer;
 
-    struct map pages_by_url, pages_by_id;
+    struct map pages_by_url, pages_by_id, hosts;
     struct list cached; /* pages whose newest digest is in memory, oldest use first */
     size_t cached_bytes;
     int64_t next_stream_id;
@@ -81,16 +83,23 @@ struct life {
     struct list in_stream;
 };
 
-/* Puts a sentinel that was just created (or replaced) to work; starts it if it is time. */
-void life_begin(struct engine *e, struct sentinel *s);
+/* Puts a sentinel that was just created to work; starts it if it is time.  One that replaces
+ * another takes over the events others wait for; else NULL. */
+void life_begin(struct engine *e, struct sentinel *s, struct led_event *start,
+        struct led_event *end);
+void life_give_events(
+        struct sentinel *s, struct led_event **ret_start, struct led_event **ret_end);
 /* At start-up: `life_prepare` for every sentinel, then `life_resume` for every one. */
 void life_prepare(struct engine *e, struct sentinel *s);
 void life_resume(struct engine *e, struct sentinel *s);
+/* Ends it when what it waits for was stopped or dropped while no engine ran; its own
+ * dependants follow. */
+void life_give_up(struct engine *e, struct sentinel *s);
 /* The earliest thing that should have happened to it; MSEC_NEVER: nothing is due. */
 msec life_due(const struct engine *e, const struct sentinel *s);
 
 void life_set_enabled(struct sentinel *s, bool enabled);
-void life_stop(struct sentinel *s);  /* ends now, without writing: the request's plan did */
+void life_stop(struct sentinel *s, const char *reason); /* ends now; the plan wrote it */
 void life_leave(struct sentinel *s); /* everything undone; before it is freed */
 
 /* ---- stream.c: what one fetch rule sees ----------------------------------------------------
@@ -122,6 +131,14 @@ void stream_set_interval(struct stream *s, msec interval);
 /* ---- webpage.c: one page, its fetches and what is known of it -------------------------------
  */
 
+/* Pages of one host share what is known of its honesty. */
+struct webhost {
+    struct map_node by_name;
+    size_t pages;
+    struct fetch_trust trust;
+    char name[];
+};
+
 struct webpage {
     struct map_node by_url, by_id;
     struct list in_cached, in_postponed;
@@ -146,12 +163,17 @@ struct webpage {
     struct led_event *retry_trigger, *retry_event;
     struct led_rule *retry_rule; /* a failed fetch will be tried again */
 
+    struct fetch_gone gone; /* 404 or 410, again and again */
+    struct webhost *host;
+
     char *digest; /* of the newest version; NULL: not in memory */
     size_t digest_bytes;
 };
 
 struct webpage *webpage_get(struct engine *e, int64_t id, const char *url);
 struct webpage *webpage_load(struct engine *e, const struct store_page *row);
+/* After a restart: a wait that was asked for, or that we owe, goes on. */
+void webpage_resume(struct webpage *p);
 void webpage_free_if_unused(struct webpage *p);
 void webpage_free(struct webpage *p);
 

@@ -260,7 +260,7 @@ static struct led_rule *rule_on_point(
 static void watch_end(struct life *l)
 {
     struct sentinel *s = l->sentinel;
-    if (s->to.of)
+    if (s->to.of && directory_find(&l->engine->directory, s->to.of))
         l->end_rule = rule_on_point(l, &s->to, end_due, END_PRIORITY);
     else if (s->ends_at != MSEC_NEVER)
         l->end_rule = rule_at(l, s->ends_at, end_due, END_PRIORITY);
@@ -291,14 +291,33 @@ void life_prepare(struct engine *e, struct sentinel *s)
 
 void life_resume(struct engine *e, struct sentinel *s)
 {
-    (void)e;
     if (s->phase == PHASE_ENDED)
         return;
     watch_end(s->life);
-    if (s->phase == PHASE_WAITING)
+    if (s->phase == PHASE_WAITING) {
         watch_start(s->life);
-    else if (s->enabled)
-        enter(s->life, /* resume= */ true);
+    } else if (s->enabled) {
+        /* Enabled while no engine ran: it takes its place now. */
+        bool resume = s->entered_at != MSEC_NEVER;
+        enter(s->life, resume);
+        if (!resume)
+            record(s, NULL, NULL, engine_wall(e));
+    }
+}
+
+/* Can the start it waits for still come? */
+static bool is_hopeless(const struct engine *e, const struct sentinel *s)
+{
+    if (s->phase != PHASE_WAITING || s->from.kind != GRAMMAR_TIME_START)
+        return false;
+    struct sentinel *other = directory_find(&e->directory, s->from.of);
+    return !other || (other->phase == PHASE_ENDED && other->started_at == MSEC_NEVER);
+}
+
+void life_give_up(struct engine *e, struct sentinel *s)
+{
+    if (is_hopeless(e, s))
+        end_now(s->life, "dependency", engine_wall(e));
 }
 
 /* When a point that hangs on another sentinel was or is due, as far as that is known. */
@@ -308,26 +327,37 @@ static msec point_due(const struct engine *e, const struct point *p, msec absolu
         return absolute;
     struct sentinel *other = directory_find(&e->directory, p->of);
     if (!other)
-        return MSEC_NEVER;
+        return absolute; /* it was dropped, and what followed from its end was noted then */
     msec since = p->kind == GRAMMAR_TIME_START ? other->started_at : other->ended_at;
     return since == MSEC_NEVER ? MSEC_NEVER : since + p->offset;
 }
 
-void life_begin(struct engine *e, struct sentinel *s)
+void life_give_events(
+        struct sentinel *s, struct led_event **ret_start, struct led_event **ret_end)
+{
+    *ret_start = s->life->start;
+    *ret_end = s->life->end;
+    s->life->start = s->life->end = NULL;
+}
+
+void life_begin(
+        struct engine *e, struct sentinel *s, struct led_event *start, struct led_event *end)
 {
     life_prepare(e, s);
+    s->life->start = start;
+    s->life->end = end;
     if (s->phase == PHASE_ENDED)
         return;
     msec now = led_wall(e->led);
-    msec start = point_due(e, &s->from, s->starts_at);
+    msec starts = point_due(e, &s->from, s->starts_at);
     watch_end(s->life);
-    if (start <= now)
-        start_now(s->life, start);
+    if (starts <= now)
+        start_now(s->life, starts);
     else
         watch_start(s->life);
-    msec end = point_due(e, &s->to, s->ends_at);
-    if (end <= now)
-        end_now(s->life, "to-reached", end);
+    msec ends = point_due(e, &s->to, s->ends_at);
+    if (ends <= now)
+        end_now(s->life, "to-reached", ends);
 }
 
 msec life_due(const struct engine *e, const struct sentinel *s)
@@ -354,7 +384,7 @@ void life_set_enabled(struct sentinel *s, bool enabled)
     }
 }
 
-void life_stop(struct sentinel *s)
+void life_stop(struct sentinel *s, const char *reason)
 {
     struct life *l = s->life;
     if (s->phase == PHASE_ENDED)
@@ -366,7 +396,8 @@ void life_stop(struct sentinel *s)
     leave(l);
     s->phase = PHASE_ENDED;
     s->ended_at = now;
-    raise(l->engine, l->end);
+    if (!reason || strcmp(reason, "dependency") != 0)
+        raise(l->engine, l->end);
     if (never_started)
         end_dependants(l, now);
 }

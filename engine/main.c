@@ -40,7 +40,8 @@ static void help(FILE *to)
     fputs("Vigil watches web pages for people who know exactly what they are waiting for.\n\n",
             to);
     for (const struct command *c = commands; c->name; c++)
-        fprintf(to, "    vigil %-9s %-14s %s\n", c->name, c->arguments, c->help);
+        fprintf(to, "    vigil %-9s %s%*s %s\n", c->name, c->arguments,
+                14 - (int)utf8_count(c->arguments), "", c->help);
     fputs("\nEvery command takes --db URL or --data DIR, --config FILE, --set NAME=VALUE.\n"
           "`vigil help COMMAND` says more; `man vigil` says all.\n",
             to);

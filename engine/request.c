@@ -113,6 +113,29 @@ static size_t step_add(
     return plan->nsteps++;
 }
 
+static void free_sentinel(void *s)
+{
+    sentinel_free(s);
+}
+
+/* Takes a CREATE or REPLACE back; its sentinel stays until the planning is over, for the
+ * drafts name it. */
+static void step_remove(struct planning *p, size_t step)
+{
+    struct request_plan *plan = p->plan;
+    arena_defer(p->life, free_sentinel, plan->subjects[step].made);
+    size_t behind = plan->nsteps - step - 1;
+    memmove(&plan->steps[step], &plan->steps[step + 1], behind * sizeof plan->steps[0]);
+    memmove(&plan->subjects[step], &plan->subjects[step + 1], behind * sizeof plan->subjects[0]);
+    plan->nsteps--;
+    list_each(pos, &p->drafts)
+    {
+        struct draft *d = list_entry(pos, struct draft, link);
+        if (d->made && d->step > step)
+            d->step--;
+    }
+}
+
 /* ---- answers ------------------------------------------------------------------------- */
 
 static void answer_done(struct planning *p, const struct sentinel *s, const char *what)
@@ -156,24 +179,10 @@ static void answer_diagnostic(struct planning *p, const struct grammar_diagnosti
 }
 
 /* A fault that has a place in a definition. */
-static void wrong_at(struct planning *p, const struct grammar_script *script,
-        enum grammar_code code, struct grammar_pos pos, const struct fault *f)
+static void wrong_at(struct planning *p, struct grammar_script *script, enum grammar_code code,
+        struct grammar_pos pos, const struct fault *f)
 {
-    size_t begin = pos.offset < script->len ? pos.offset : script->len, end = begin;
-    while (begin > 0 && script->text[begin - 1] != '\n')
-        begin--;
-    while (end < script->len && script->text[end] != '\n' && script->text[end] != '\r')
-        end++;
-    struct grammar_diagnostic d = {
-            .code = code,
-            .severity = GRAMMAR_ERROR,
-            .file = script->file,
-            .pos = pos,
-            .message = f->message,
-            .hint = *f->hint ? f->hint : NULL,
-            .source_line = arena_strndup(p->life, script->text + begin, end - begin),
-    };
-    answer_diagnostic(p, &d);
+    answer_diagnostic(p, grammar_complain(script, code, pos, f));
 }
 
 /* A fault about a name given on its own, outside any definition. */
@@ -249,7 +258,7 @@ static enum err check_runnable(struct planning *p, const struct grammar_definiti
 
 /* ---- statements ----------------------------------------------------------------------- */
 
-static void plan_create(struct planning *p, const struct grammar_script *script,
+static void plan_create(struct planning *p, struct grammar_script *script,
         const struct grammar_statement *st)
 {
     struct fault f = {0};
@@ -320,6 +329,8 @@ static void plan_state(struct planning *p, struct sentinel *s, bool enable, bool
         step->ended_at = p->c->now;
         step->end_reason = "stopped";
     }
+    if (enable && !s->enabled)
+        step->entered_at = MSEC_NEVER; /* it takes its place anew, with what is current then */
     step->state = sentinel_state(&after);
     bool changes = strcmp(step->state, sentinel_state(s)) != 0;
     if (changes)
@@ -329,13 +340,44 @@ static void plan_state(struct planning *p, struct sentinel *s, bool enable, bool
     answer_done(p, s, changes ? what : arena_printf(p->life, "was %s already", what));
 }
 
+/* Whether `other` still has something to expect from `s`. */
+static bool waits_for(const struct sentinel *other, const struct sentinel *s)
+{
+    if (other == s || other->phase == PHASE_ENDED)
+        return false;
+    return other->phase == PHASE_WAITING
+            ? sentinel_depends_on(other, s->name)
+            : other->to.of && grammar_name_equal(other->to.of, s->name);
+}
+
+static void plan_drop_known(struct planning *p, struct sentinel *s)
+{
+    size_t i = step_add(p, STORE_STEP_DROP, (struct request_subject){.known = s});
+    p->plan->steps[i].event_kind = "drop";
+}
+
+/* What runs until `s` ends is told now when that is, for `s` will not be there to ask. */
+static void plan_last_words(struct planning *p, struct sentinel *s)
+{
+    map_each(n, &p->c->directory->by_id)
+    {
+        struct sentinel *other = container_of(n, struct sentinel, by_id);
+        if (other->phase != PHASE_RUNNING || !waits_for(other, s) ||
+                other->to.kind != GRAMMAR_TIME_END)
+            continue;
+        size_t i = step_add(p, STORE_STEP_STATE,
+                (struct request_subject){.known = other, .note_end = true});
+        msec ended = s->ended_at == MSEC_NEVER ? p->c->now : s->ended_at;
+        p->plan->steps[i].ends_at = ended + other->to.offset;
+    }
+}
+
 static void plan_drop(struct planning *p, struct sentinel *s, bool cascade)
 {
     if (cascade) {
+        plan_last_words(p, s);
         map_each (n, &p->c->directory->by_id) {
-            struct sentinel *other = container_of(n, struct sentinel, by_id);
-            if (other == s || other->phase != PHASE_WAITING ||
-                    !sentinel_depends_on(other, s->name))
+            struct sentinel *other = container_of(n, struct sentinel, by_id);            if (other->phase != PHASE_WAITING || !waits_for(other, s))
                 continue;
             size_t i = step_add(p, STORE_STEP_STATE,
                     (struct request_subject){.known = other, .stop = true});
@@ -351,19 +393,22 @@ static void plan_drop(struct planning *p, struct sentinel *s, bool cascade)
     struct draft *d = draft_find(p, s->name);
     if (d && d->made && !p->plan->subjects[d->step].known) {
         /* Created by this request: as if it had never been. */
-        p->plan->steps[d->step].kind = STORE_STEP_EVENT;
-        p->plan->steps[d->step].event_kind = NULL;
+        step_remove(p, d->step);
         d->dropped = true;
+    } else if (d && d->made) {
+        /* Replaced by this request: what is dropped is what it would have replaced. */
+        struct sentinel *known = p->plan->subjects[d->step].known;
+        step_remove(p, d->step);
+        d->dropped = true;
+        plan_drop_known(p, known);
     } else {
-        struct sentinel *known = d && d->made ? p->plan->subjects[d->step].known : s;
-        size_t i = step_add(p, STORE_STEP_DROP, (struct request_subject){.known = known});
-        p->plan->steps[i].event_kind = "drop";
         draft_add(p, s, false)->dropped = true;
+        plan_drop_known(p, s);
     }
     answer_done(p, s, "dropped");
 }
 
-static void plan_statement(struct planning *p, const struct grammar_script *script,
+static void plan_statement(struct planning *p, struct grammar_script *script,
         const struct grammar_statement *st)
 {
     struct fault f = {0};
@@ -413,7 +458,7 @@ static const char *const *names_of(
 }
 
 static const char *const *dependants_of(
-        struct planning *p, struct arena *life, const char *name, size_t *ret_n)
+        struct planning *p, struct arena *life, const struct sentinel *s, size_t *ret_n)
 {
     const struct map *all = &p->c->directory->by_id;
     const char **names = arena_array_of(life, all->count + 1, const char *);
@@ -421,8 +466,7 @@ static const char *const *dependants_of(
     map_each (n, all) {
         struct sentinel *other = container_of(n, struct sentinel, by_id);
         struct draft *d = draft_find(p, other->name);
-        if (!(d && d->dropped) && other->phase == PHASE_WAITING &&
-                sentinel_depends_on(other, name))
+        if (!(d && d->dropped) && waits_for(other, s))
             names[(*ret_n)++] = other->name;
     }
     return names;
@@ -447,7 +491,7 @@ static bool world_find(
             .definition = s->definition,
     };
     ret->depends = names_of(life, &s->from, &s->to, &ret->n_depends);
-    ret->dependants = dependants_of(p, life, s->name, &ret->n_dependants);
+    ret->dependants = dependants_of(p, life, s, &ret->n_dependants);
     return true;
 }
 
@@ -567,14 +611,30 @@ static void no_such(struct planning *p, const char *name)
 static bool may_drop(struct planning *p, struct sentinel *s)
 {
     size_t n;
-    const char *const *names = dependants_of(p, p->life, s->name, &n);
+    const char *const *names = dependants_of(p, p->life, s, &n);
     if (n == 0)
         return true;
     struct fault f = {0};
     fault_set(&f, ERR_NAME, "%zu sentinel%s on \"%s\": %s%s", n,
             n == 1 ? " depends" : "s depend", s->name, names[0], n > 1 ? ", …" : "");
-    fault_hint(&f, "Drop with --cascade to end those that still wait for it.");
+    fault_hint(&f, "Drop with --cascade: those that still wait for it end, too.");
     wrong_name(p, &f);
+    return false;
+}
+
+/* A name given twice counts once. */
+static bool name_was_given(struct str before, const char *name)
+{
+    while (before.len) {
+        size_t n = 0;
+        while (n < before.len && before.ptr[n] != '\n')
+            n++;
+        if (str_equal_nocase((struct str){before.ptr, n}, str_of(name)))
+            return true;
+        size_t used = n < before.len ? n + 1 : n;
+        before.ptr += used;
+        before.len -= used;
+    }
     return false;
 }
 
@@ -583,11 +643,13 @@ static void plan_names(struct planning *p, const char *verb, const char *text)
     bool cascade = strncmp(text, "CASCADE\n", 8) == 0;
     if (cascade)
         text += 8;
+    const char *all = text;
     while (*text) {
         size_t len = strcspn(text, "\n");
         char *name = arena_strndup(p->life, text, len);
+        struct str before = {all, (size_t)(text - all)};
         text += len + (text[len] == '\n');
-        if (!len)
+        if (!len || name_was_given(before, name))
             continue;
         struct sentinel *s = subject_find(p, name);
         struct fault f = {0};

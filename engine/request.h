@@ -15,6 +15,7 @@ struct request_subject {
     struct sentinel *known; /* others, and what REPLACE replaces */
     bool enable;            /* STATE: the flag it gets */
     bool stop;              /* STATE: it ends now */
+    bool note_end;          /* STATE: only its end is known now, in the step's ends_at */
 };
 
 struct request_plan {

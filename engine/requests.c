@@ -17,12 +17,13 @@ struct carried {
     struct request_plan *plan;
 };
 
-static void adopt(struct engine *e, struct sentinel *made, const struct store_step *step)
+static void adopt(struct engine *e, struct sentinel *made, const struct store_step *step,
+        struct led_event *start, struct led_event *end)
 {
     made->id = step->ret_id;
     made->page_id = step->ret_page_id;
     directory_insert(&e->directory, made);
-    life_begin(e, made);
+    life_begin(e, made, start, end);
 }
 
 static void forget(struct engine *e, struct sentinel *s)
@@ -33,26 +34,32 @@ static void forget(struct engine *e, struct sentinel *s)
 
 static void carry_out(struct engine *e, struct request_plan *plan)
 {
+    struct led_event *start, *end;
     for (size_t i = 0; i < plan->nsteps; i++) {
         struct request_subject *s = &plan->subjects[i];
         struct store_step *step = &plan->steps[i];
         switch (step->kind) {
         case STORE_STEP_CREATE:
         case STORE_STEP_REPLACE:
+            start = end = NULL;
             if (s->known) {
-                step->ret_id = s->known->id;
+                /* Whoever waits for it hangs on its events, which the new one takes over. */
+                life_give_events(s->known, &start, &end);
                 forget(e, s->known);
             }
-            adopt(e, s->made, step);
+            adopt(e, s->made, step, start, end);
             s->made = NULL;
             break;
         case STORE_STEP_STATE:
-            if (s->stop)
-                life_stop(s->known);
+            if (s->note_end)
+                s->known->ends_at = step->ends_at;
+            else if (s->stop)
+                life_stop(s->known, step->end_reason);
             else
                 life_set_enabled(s->known, s->enable);
             break;
         case STORE_STEP_DROP:
+            life_stop(s->known, "stopped"); /* its end is heard before it is gone */
             forget(e, s->known);
             break;
         case STORE_STEP_EVENT:

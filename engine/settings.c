@@ -2,18 +2,20 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "fetch/fetch.h"
+#include "grammar/grammar.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum type { SPAN, INT, BYTES, TEXT, CIDRS, LEVEL, TYPE_COUNT };
+enum type { SPAN, INT, BYTES, TEXT, CIDRS, LEVEL, ZONE, TYPE_COUNT };
 
 static const char *const units[TYPE_COUNT] = {[SPAN] = "time",
         [INT] = "count",
         [BYTES] = "bytes",
         [TEXT] = "text",
         [CIDRS] = "networks",
-        [LEVEL] = "level"};
+        [LEVEL] = "level",
+        [ZONE] = "zone"};
 
 static const struct row {
     const char *name;
@@ -48,6 +50,20 @@ static enum err parse_cidrs(
         p += n + (p[n] == ',');
     }
     return OK;
+}
+
+/* A zone is what a date in a definition may name. */
+static enum err check_zone(
+        struct settings *s, const struct row *row, const char *zone, struct fault *f)
+{
+    struct grammar_world world = {0};
+    msec at;
+    char *date = arena_printf(s->life, "01/31/2030 12:00 %s", zone);
+    if (*zone && grammar_parse_instant(date, &world, NULL, &at) == OK)
+        return OK;
+    enum err e = fault_set(f, ERR_RANGE, "setting %s: there is no zone \"%s\"", row->name, zone);
+    fault_hint(f, "Give UTC, an abbreviation such as CET, or a name such as Europe/Berlin.");
+    return e;
 }
 
 static bool parse_bytes(const char *text, int64_t *ret)
@@ -98,6 +114,8 @@ static enum err parse_value(
         break;
     case CIDRS:
         return parse_cidrs(s, v->text, v, f);
+    case ZONE:
+        return check_zone(s, row, v->text, f);
     case TEXT:
         if (strpbrk(v->text, "\r\n"))
             return fault_set(
@@ -281,7 +299,7 @@ enum err settings_read_file(struct settings *s, const char *path, struct fault *
 
 int64_t settings_number(const struct settings *s, enum setting which)
 {
-    CHECK(rows[which].type != TEXT && rows[which].type != CIDRS);
+    CHECK(rows[which].type != TEXT && rows[which].type != CIDRS && rows[which].type != ZONE);
     return s->values[which].number;
 }
 

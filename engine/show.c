@@ -35,14 +35,6 @@ static void put_text(FILE *to, const char *s, size_t most)
 
 enum { CELL_MAX = 60 };
 
-static size_t width_of(const char *s)
-{
-    size_t w = 0;
-    for (; *s; s++)
-        w += ((unsigned char)*s & 0xC0) != 0x80;
-    return w;
-}
-
 /* Times lose what nobody reads at a glance: "2026-11-16 12:00:05.123+00" to the second. */
 static const char *cell(const struct store_rows *rows, int row, int column, char text[64])
 {
@@ -69,7 +61,7 @@ static int column_of(const struct store_rows *rows, const char *name)
 
 static void put_padded(FILE *to, const char *s, size_t width, bool last)
 {
-    size_t w = width_of(s) < CELL_MAX ? width_of(s) : CELL_MAX;
+    size_t w = utf8_count(s) < CELL_MAX ? utf8_count(s) : CELL_MAX;
     put_text(to, s, last ? 200 : CELL_MAX);
     if (!last)
         fprintf(to, "%*s", (int)(width - w + 2), "");
@@ -86,9 +78,9 @@ void cli_print_table(const struct store_rows *rows, const char *const *columns, 
             index[n++] = column;
     }
     for (int i = 0; i < n; i++) {
-        width[i] = width_of(store_rows_name(rows, index[i]));
+        width[i] = utf8_count(store_rows_name(rows, index[i]));
         for (int r = 0; r < store_rows_count(rows); r++) {
-            size_t w = width_of(cell(rows, r, index[i], text));
+            size_t w = utf8_count(cell(rows, r, index[i], text));
             if (w > width[i])
                 width[i] = w < CELL_MAX ? w : CELL_MAX;
         }

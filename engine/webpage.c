@@ -12,12 +12,46 @@
  */
 #include "engine/engine_int.h"
 #include "base/log.h"
-#include "fetch/backoff.h"
-#include "fetch/verdict.h"
+#include <ctype.h>
 #include <stdlib.h>
 
 /* ---- pages come and go --------------------------------------------------------------------
  */
+
+/* "http://host:port" of a normalised URL. */
+static size_t host_length(const char *url)
+{
+    const char *authority = strstr(url, "://");
+    authority = authority ? authority + 3 : url;
+    return (size_t)(authority - url) + strcspn(authority, "/?#");
+}
+
+static struct webhost *host_get(struct engine *e, const char *url)
+{
+    size_t len = host_length(url);
+    uint64_t hash = map_hash(url, len);
+    for (struct map_node *n = map_first(&e->hosts, hash); n; n = map_next(n)) {
+        struct webhost *h = container_of(n, struct webhost, by_name);
+        if (strlen(h->name) == len && memcmp(h->name, url, len) == 0) {
+            h->pages++;
+            return h;
+        }
+    }
+    struct webhost *h = calloc(1, sizeof *h + len + 1);
+    CHECK(h);
+    memcpy(h->name, url, len);
+    h->pages = 1;
+    map_insert(&e->hosts, &h->by_name, hash);
+    return h;
+}
+
+static void host_drop(struct engine *e, struct webhost *h)
+{
+    if (--h->pages)
+        return;
+    map_remove(&e->hosts, &h->by_name);
+    free(h);
+}
 
 static struct webpage *webpage_new(struct engine *e, int64_t id, const char *url)
 {
@@ -28,6 +62,8 @@ static struct webpage *webpage_new(struct engine *e, int64_t id, const char *url
     p->url = strdup(url);
     CHECK(p->url);
     p->last_fetch = p->verified = p->next_fetch = p->not_before = MSEC_NEVER;
+    p->host = host_get(e, url);
+    fetch_gone_init(&p->gone);
     list_init(&p->streams);
     list_init(&p->in_cached);
     list_init(&p->in_postponed);
@@ -44,6 +80,8 @@ struct webpage *webpage_get(struct engine *e, int64_t id, const char *url)
             return container_of(n, struct webpage, by_id);
     return webpage_new(e, id, url);
 }
+
+static const char gone_mark[] = "gone: ";
 
 static void set_text(char **to, const char *from)
 {
@@ -66,6 +104,9 @@ struct webpage *webpage_load(struct engine *e, const struct store_page *row)
     set_text(&p->etag, row->etag);
     set_text(&p->last_modified, row->last_modified);
     set_text(&p->error, row->error);
+    p->gone.is_gone = row->error && strncmp(row->error, gone_mark, sizeof gone_mark - 1) == 0;
+    if (p->failures && row->next_fetch_at != MSEC_NEVER)
+        p->not_before = row->next_fetch_at;
     p->has_learned = row->learned && fetch_learn_read(row->learned, NULL, &p->learned) == OK;
     return p;
 }
@@ -111,6 +152,7 @@ void webpage_free(struct webpage *p)
     list_remove(&p->in_postponed);
     map_remove(&e->pages_by_id, &p->by_id);
     map_remove(&e->pages_by_url, &p->by_url);
+    host_drop(e, p->host);
     free(p->url);
     free(p->etag);
     free(p->last_modified);
@@ -336,11 +378,61 @@ static void retry_after(struct webpage *p, msec wait)
     CHECK(led_raise(led, p->retry_trigger, 0, &f) == OK);
 }
 
-static void failed(struct webpage *p, const char *reason, msec asked_to_wait)
+void webpage_resume(struct webpage *p)
+{
+    struct engine *e = p->engine;
+    if (p->not_before == MSEC_NEVER || list_is_empty(&p->streams))
+        return;
+    if (p->not_before <= engine_wall(e)) {
+        p->not_before = MSEC_NEVER;
+        return;
+    }
+    list_each(pos, &p->streams) list_entry(pos, struct stream, of_page)->waiting = true;
+    retry_after(p, p->not_before - led_wall(e->led));
+}
+
+/* Same words but for the numbers in them: "83 bytes received" is no news after 81. */
+static bool is_same_reason(const char *a, const char *b)
+{
+    for (;;) {
+        while (isdigit((unsigned char)*a))
+            a++;
+        while (isdigit((unsigned char)*b))
+            b++;
+        if (*a != *b)
+            return false;
+        if (!*a)
+            return true;
+        a++;
+        b++;
+    }
+}
+
+static msec newest_tick(const struct webpage *p)
+{
+    msec newest = 0;
+    list_each(pos, (struct list *)&p->streams)
+    {
+        const struct stream *s = list_entry(pos, struct stream, of_page);
+        msec tick = s->last_tick == MSEC_NEVER ? s->opened : s->last_tick;
+        if (tick > newest)
+            newest = tick;
+    }
+    return newest;
+}
+
+static void failed(struct webpage *p, const char *reason, bool is_gone, msec asked_to_wait)
 {
     struct engine *e = p->engine;
     p->failures++;
-    bool news = !p->error || strcmp(p->error, reason) != 0;
+    if (fetch_gone_answered(&p->gone, newest_tick(p), is_gone)) {
+        log_warn("%s is gone: %s", p->url, reason);
+        tell_members(p, "deleted", reason);
+    }
+    SCRATCH struct arena *scratch = arena_new(NULL, "failed");
+    if (p->gone.is_gone)
+        reason = arena_printf(scratch, "%s%s", gone_mark, reason);
+    bool news = !p->error || (!p->gone.is_gone && !is_same_reason(p->error, reason));
     set_text(&p->error, reason);
     if (news) {
         log_warn("%s: %s", p->url, reason);
@@ -369,6 +461,7 @@ void webpage_readable(struct webpage *p, const char *etag, const char *last_modi
     retry_cancel(p);
     p->not_before = MSEC_NEVER;
     p->failures = 0;
+    fetch_gone_init(&p->gone);
     p->verified = p->last_fetch;
     set_text(&p->etag, etag);
     set_text(&p->last_modified, last_modified);
@@ -377,6 +470,19 @@ void webpage_readable(struct webpage *p, const char *etag, const char *last_modi
         tell_members(p, "recovered", NULL);
         set_text(&p->error, NULL);
     }
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* The body differs from the newest version's: do the validators say so, too? */
+static bool validators_lied(const struct webpage *p, const struct fetch_response *r)
+{
+    if (r->etag || p->etag)
+        return same_text(r->etag, p->etag);
+    return same_text(r->last_modified, p->last_modified);
 }
 
 static void fetched(const struct fetch_response *r, void *arg)
@@ -388,7 +494,7 @@ static void fetched(const struct fetch_response *r, void *arg)
     p->fetches++;
     p->last_fetch = engine_wall(e);
     if (r->outcome == FETCH_FAILED) {
-        failed(p, r->reason ? r->reason : "the fetch failed", r->retry_after);
+        failed(p, r->reason ? r->reason : "the fetch failed", r->gone, r->retry_after);
         engine_settle(e);
         return;
     }
@@ -397,6 +503,12 @@ static void fetched(const struct fetch_response *r, void *arg)
     if (r->outcome == FETCH_OK) {
         sha = sha256_of(r->body, r->body_bytes);
         is_new = !p->latest || !sha256_equal(&sha, &p->body); /* (4) */
+        if (is_new && p->latest && validators_lied(p, r) &&
+                fetch_trust_is_given(&p->host->trust, p->last_fetch)) {
+            log_warn("%s: its validators stay while the page changes; not believed for 30 days",
+                    p->host->name);
+            fetch_trust_lied(&p->host->trust, p->last_fetch);
+        }
     }
     learn(p, is_new, r->last_modified_at);
     list_each (pos, &p->streams) {
@@ -429,7 +541,7 @@ static void fetched(const struct fetch_response *r, void *arg)
 /* A page that was fetched but cannot be read is an error, never a version. */
 void webpage_unreadable(struct webpage *p, const char *reason)
 {
-    failed(p, reason, 0);
+    failed(p, reason, /* is_gone= */ false, 0);
     engine_settle(p->engine);
 }
 
@@ -440,7 +552,8 @@ static void fetch_now(struct webpage *p)
 {
     struct engine *e = p->engine;
     bool audit = p->fetches % FETCH_AUDIT_EVERY == FETCH_AUDIT_EVERY - 1;
-    bool conditional = p->latest && !audit;
+    bool conditional =
+            p->latest && !audit && fetch_trust_is_given(&p->host->trust, engine_wall(e));
     struct fetch_request r = {
             .url = p->url,
             .etag = conditional ? p->etag : NULL,

@@ -15,16 +15,16 @@
 struct fetch;
 struct fetch_transfer;
 
-/* What the settings say; copied by fetch_new.  A field left 0 takes its default, which is
- * in fetch/options.c.  One `struct fetch` is one policy: connections are never shared
- * between two of them. */
+/* What the settings say; copied by fetch_new.  A time, size or number of connections
+ * left 0 takes its default, which is in fetch/options.c.  One `struct fetch` is one policy:
+ * connections are never shared between two of them. */
 struct fetch_options {
     const char *user_agent;
     const char *const *allow; /* CIDR texts that may be connected to although not public */
     size_t nallow;
     size_t max_body_bytes; /* decoded */
     msec connect_timeout, first_byte_timeout, total_timeout;
-    unsigned max_redirects;
+    unsigned max_redirects; /* 0: none is followed */
     unsigned max_connections, max_host_connections;
     const struct clock *clock; /* NULL: clock_system */
     size_t max_header_bytes;

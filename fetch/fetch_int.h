@@ -144,6 +144,7 @@ MUST_USE enum err fetch_url_resolve(struct arena *life, const char *base, const 
 void fetch_reason_status(int status, bool was_conditional, char why[FETCH_WHY_SIZE]);
 void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[FETCH_WHY_SIZE]);
 void fetch_reason_timeout(const struct fetch_transfer *t, bool total, char why[FETCH_WHY_SIZE]);
+const char *fetch_reason_plain(char *text); /* in place; returns it */
 void fetch_reason_stopped(const char *host, msec left, char why[FETCH_WHY_SIZE]);
 void fetch_reason_refused(const struct fetch_address *a, char why[FETCH_WHY_SIZE]);
 enum { FETCH_NUMBER_SIZE = 32 };

@@ -58,6 +58,8 @@ enum fetch_inflate_result fetch_inflate(
     in->z.next_in = (unsigned char *)(uintptr_t)bytes; /* zlib does not write there */
     in->z.avail_in = (unsigned)len;
 
+    if (in->is_complete)
+        in->is_complete = !is_next_member(in);
     enum fetch_inflate_result r = FETCH_INFLATE_OK;
     do {
         if (!in->is_complete)

@@ -22,8 +22,7 @@ static void defaults(struct fetch_options *o)
         o->slow_timeout = 20 * MSEC_PER_SECOND;
     if (!o->total_timeout)
         o->total_timeout = 60 * MSEC_PER_SECOND;
-    if (!o->max_redirects)
-        o->max_redirects = 5;
+
     if (!o->max_connections)
         o->max_connections = 1000; /* most of them wait for slow servers */
     if (!o->max_host_connections)

@@ -1,7 +1,7 @@
 /* What went wrong, in words that a person who is not a programmer understands.
  *
- * The words are ours: nothing a server wrote is repeated here except numbers, so a reason
- * is safe to print anywhere.
+ * The words are ours.  Of what a server wrote only numbers, and in plain ASCII the URL it
+ * redirects to or an encoding's name, are repeated, so a reason is safe to print anywhere.
  */
 #include "fetch/fetch_int.h"
 #include <errno.h>
@@ -116,6 +116,14 @@ void fetch_reason_status(int status, bool was_conditional, char why[FETCH_WHY_SI
                                                        : "";
     snprintf(why, FETCH_WHY_SIZE, "the server answered %d%s%s%s", status, *name ? " " : "",
             name, more);
+}
+
+const char *fetch_reason_plain(char *text)
+{
+    for (char *p = text; *p; p++)
+        if (*p < 0x20 || *p == 0x7f)
+            *p = '?';
+    return text;
 }
 
 void fetch_reason_stopped(const char *host, msec left, char why[FETCH_WHY_SIZE])

@@ -252,10 +252,13 @@ static bool next_hop(struct fetch_transfer *t, char **ret_url)
 {
     struct fault f;
     char *why = t->run->why;
-    if (t->redirects >= t->fetch->o.max_redirects)
+    if (t->fetch->o.max_redirects == 0)
+        snprintf(why, FETCH_WHY_SIZE, "the server redirects, and redirects are not followed");
+    else if (t->redirects >= t->fetch->o.max_redirects)
         snprintf(why, FETCH_WHY_SIZE, "gave up after %u redirects", t->redirects);
     else if (fetch_url_resolve(t->life, t->url, t->run->headers.location, &f, ret_url) != OK)
-        snprintf(why, FETCH_WHY_SIZE, "the server redirects, but %.300s", f.message);
+        snprintf(why, FETCH_WHY_SIZE, "the server redirects, but %s",
+                fetch_reason_plain(f.message));
     else if (starts_with(t->url, "https:") && starts_with(*ret_url, "http:"))
         snprintf(why, FETCH_WHY_SIZE,
                 "the server redirects from https to http, which is refused");

@@ -91,6 +91,16 @@ struct grammar_diagnostic *report(struct grammar_script *s, enum grammar_code co
     return append(s, code, pos, message);
 }
 
+const struct grammar_diagnostic *grammar_complain(struct grammar_script *script,
+        enum grammar_code code, struct grammar_pos pos, const struct fault *f)
+{
+    struct grammar_diagnostic *d =
+            append(script, code, pos, arena_strdup(script->life, f->message));
+    if (*f->hint)
+        d->hint = arena_strdup(script->life, f->hint);
+    return d;
+}
+
 void report_hint(struct grammar_script *s, struct grammar_diagnostic *d, const char *fmt, ...)
 {
     if (!d || d->hint)
@@ -157,11 +167,22 @@ static unsigned width_of(uint32_t c)
     return wide ? 2 : 1;
 }
 
-/* A definition may come from a stranger: control characters in it do not reach a terminal. */
+/* A definition may come from a stranger: what a terminal would act on, and bytes that are no
+ * text, are shown as a question mark. */
 static void print_source(struct buf *out, const char *line)
 {
-    for (; *line; line++)
-        (void)buf_putc(out, (unsigned char)*line < 0x20 && *line != '\t' ? '?' : *line);
+    for (size_t left = strlen(line); left > 0;) {
+        size_t n = utf8_length(line, left);
+        uint32_t c = 0;
+        if (n > 0)
+            (void)utf8_decode(line, left, &c);
+        bool odd = n == 0 || (c < 0x20 && c != '\t') || (c >= 0x7f && c < 0xa0) ||
+                (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+        n = n > 0 ? n : 1;
+        (void)(odd ? buf_putc(out, '?') : buf_append(out, line, n));
+        line += n;
+        left -= n;
+    }
 }
 
 static void print_caret(struct buf *out, const struct grammar_diagnostic *d)

@@ -52,7 +52,9 @@ static bool inherit_all(
     const char *alias = page->alias;
     struct grammar_pos pos = page->pos;
     inherit_configuration(eff, source);
-    if (alias && eff->n_pages == 1) {
+    if (alias && !grammar_is_given(eff, GRAMMAR_MONITOR)) {
+        /* The expression is inherited with the names it knows its pages by. */
+    } else if (alias && eff->n_pages == 1) {
         eff->pages = arena_memdup(ck->life, eff->pages, sizeof *eff->pages);
         eff->pages[0].alias = alias;
         eff->pages[0].pos = pos;
@@ -145,13 +147,12 @@ static void check_patterns(struct check *ck, const struct grammar_change *c)
 
 static void check_interval(struct check *ck, const struct grammar_definition *d)
 {
-    char text[TIME_TEXT_SIZE];
     if (!grammar_is_given(d, GRAMMAR_FETCH) || d->fetch_every == 0 ||
             d->fetch_every >= ck->world->min_interval)
         return;
     struct grammar_diagnostic *e = check_error(ck, GRAMMAR_E024, d->clause_pos[GRAMMAR_FETCH],
-            "shorter than the minimum of %s (fetch.min_interval)",
-            time_span(ck->world->min_interval, text));
+            "shorter than the minimum of %jd s (fetch.min_interval)",
+            (intmax_t)(ck->world->min_interval / MSEC_PER_SECOND));
     report_hint(ck->script, e, "FETCH on change learns a good interval by itself.");
 }
 

@@ -102,20 +102,29 @@ static void put_unit(struct fmt *f, const struct grammar_statement *st, const st
         print_part(f->out, st->subscription, u->clause);
 }
 
-/* The comments of the statement that belong to unit `u` and are (not) trailing.  A trailing
- * one goes on the unit's line, further ones on lines of their own. */
-static void put_comments_of(struct fmt *f, const struct comment *comments, unsigned n_comments,
-        const unsigned *owners, unsigned u, bool trailing, bool is_last)
+/* Of the comments behind parts of unit `u`, the first may stay on its line. */
+static const struct comment *comment_behind(
+        const struct fmt *f, unsigned first, unsigned n, const unsigned *owners, unsigned u)
 {
-    unsigned n = 0;
-    for (unsigned i = 0; i < n_comments; i++) {
-        if (owners[i] != u || is_trailing(f, &comments[i]) != trailing)
+    for (unsigned i = 0; i < n; i++) {
+        const struct comment *c = &f->script->inner->comments[first + i];
+        if (owners[i] == u && is_trailing(f, c))
+            return c;
+    }
+    return NULL;
+}
+
+/* All others stand before it, on lines of their own. */
+static void put_comments_before(
+        struct fmt *f, unsigned first, unsigned n, const unsigned *owners, unsigned u)
+{
+    const struct comment *behind = comment_behind(f, first, n, owners, u);
+    for (unsigned i = 0; i < n; i++) {
+        const struct comment *c = &f->script->inner->comments[first + i];
+        if (owners[i] != u || c == behind)
             continue;
-        if (trailing)
-            print(f->out, "%s", n++ == 0 ? " " : is_last ? "\n" : "\n    ");
-        put_comment(f, &comments[i]);
-        if (!trailing)
-            print(f->out, "\n    ");
+        put_comment(f, c);
+        print(f->out, u == 0 ? "\n" : "\n    ");
     }
 }
 
@@ -124,18 +133,22 @@ static void put_statement(struct fmt *f, const struct grammar_statement *st)
     SCRATCH struct arena *life = arena_new(NULL, "fmt");
     struct unit *units;
     unsigned n = units_of(life, st, &units), n_comments = 0, *owners = NULL;
-    const struct comment *comments = f->script->inner->comments + f->next_comment;
+    unsigned first = f->next_comment;
     for (const struct comment *c; (c = comment_next(f, st->end)); f->next_comment++)
         *GROW(life, owners, n_comments) =
                 unit_at(units, n, is_trailing(f, c) ? c->offset : token_after(f, c));
     for (unsigned u = 0; u < n; u++) {
         if (u > 0)
             print(f->out, "\n    ");
-        put_comments_of(f, comments, n_comments, owners, u, false, false);
+        put_comments_before(f, first, n_comments, owners, u);
         put_unit(f, st, &units[u]);
         if (u + 1 == n)
             print(f->out, ";");
-        put_comments_of(f, comments, n_comments, owners, u, true, u + 1 == n);
+        const struct comment *behind = comment_behind(f, first, n_comments, owners, u);
+        if (behind) {
+            print(f->out, " ");
+            put_comment(f, behind);
+        }
     }
 }
 

@@ -440,6 +440,11 @@ struct grammar_script {
 const char *grammar_code_name(enum grammar_code code);    /* "E031" */
 const char *grammar_code_summary(enum grammar_code code); /* "no such date" */
 
+/* For who finds fault with a statement after the grammar did not: adds to the script's
+ * diagnostics, with the source line and all. */
+const struct grammar_diagnostic *grammar_complain(struct grammar_script *script,
+        enum grammar_code code, struct grammar_pos pos, const struct fault *f);
+
 /* "file:line:col: error: E031: ...", the source line, a caret line and the hint. */
 void grammar_diagnostic_print(struct buf *out, const struct grammar_diagnostic *d);
 /* {"code":"E031","severity":"error","file":..,"line":..,"column":..,"message":..,"hint":..,

@@ -227,9 +227,7 @@ struct token lex_run(struct lexer *lx, const char *more)
 {
     const char *p = lx->text + lx->at.offset;
     size_t left = lx->len - lx->at.offset, n = 0;
-    while (n < left &&
-            (is(p[n], IS_LETTER | IS_DIGIT) ||
-                    (p[n] && strchr(more, p[n]))) &&
+    while (n < left && (is(p[n], IS_LETTER | IS_DIGIT) || (p[n] && strchr(more, p[n]))) &&
             lex_comment(p + n, left - n, '0') == 0)
         n++;
     struct token t = {.kind = T_NAME, .pos = lx->at, .text = {p, n}};

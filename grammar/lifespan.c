@@ -185,18 +185,18 @@ static void settle_for(const struct grammar_time *from, struct grammar_time *to)
 }
 
 static bool check_order(struct check *ck, const struct grammar_time *from,
-        const struct grammar_time *to, bool tell_past)
+        const struct grammar_time *to, bool to_is_new)
 {
     char text[TIME_TEXT_SIZE];
     if (to->kind != GRAMMAR_TIME_AT)
         return true;
-    if (tell_past && to->at <= ck->world->now) {
+    if (to_is_new && to->at <= ck->world->now) {
         check_error(ck, GRAMMAR_E034, to->pos, "TO is in the past: %s", time_iso(to->at, text));
         return false;
     }
     if (from->kind == GRAMMAR_TIME_AT && to->at <= from->at) {
-        check_error(
-                ck, GRAMMAR_E035, to->pos, "TO is not after FROM: %s", time_iso(to->at, text));
+        check_error(ck, GRAMMAR_E035, to_is_new ? to->pos : from->pos,
+                "TO is not after FROM: %s", time_iso(to->at, text));
         return false;
     }
     return true;
@@ -205,7 +205,8 @@ static bool check_order(struct check *ck, const struct grammar_time *from,
 /* ---- both --------------------------------------------------------------------------- */
 
 /* What inheriting means for the points that are not given: the life of the source. */
-static bool inherit(struct check *ck, struct entry *source, struct grammar_definition *eff)
+static bool inherit(struct check *ck, struct entry *self, struct entry *source,
+        struct grammar_definition *eff)
 {
     bool from = eff->from.kind != GRAMMAR_TIME_MISSING,
          to = eff->to.kind != GRAMMAR_TIME_MISSING;
@@ -214,6 +215,11 @@ static bool inherit(struct check *ck, struct entry *source, struct grammar_defin
         struct grammar_diagnostic *d = check_error(
                 ck, GRAMMAR_E041, pos, "sentinel \"%s\" has already ended", source->name);
         report_hint(ck->script, d, "Give both FROM and TO to use its definition again.");
+        return false;
+    }
+    if (source == self && !(from && to)) {
+        check_error(ck, GRAMMAR_E048, pos, "dependency cycle through \"%s\": it names itself",
+                self->name);
         return false;
     }
     if (!from && source->phase == GRAMMAR_RUNNING)
@@ -230,7 +236,7 @@ static bool inherit(struct check *ck, struct entry *source, struct grammar_defin
 bool lifespan_resolve(struct check *ck, struct entry *self, struct entry *source,
         struct grammar_definition *eff)
 {
-    if (source && !inherit(ck, source, eff))
+    if (source && !inherit(ck, self, source, eff))
         return false;
     if (eff->from.kind == GRAMMAR_TIME_MISSING)
         eff->from.kind = GRAMMAR_TIME_NOW;
@@ -242,7 +248,7 @@ bool lifespan_resolve(struct check *ck, struct entry *self, struct entry *source
     if (!from_ok || !to_ok)
         return false;
     settle_for(&eff->from, &eff->to);
-    return check_order(ck, &eff->from, &eff->to, /* tell_past= */ true);
+    return check_order(ck, &eff->from, &eff->to, /* to_is_new= */ true);
 }
 
 static void stored_point(struct check *ck, struct grammar_time *t, bool is_to)
@@ -279,7 +285,7 @@ bool lifespan_alter(struct check *ck, struct entry *self,
     if (!from && !to)
         return true;
     settle_for(&eff->from, &eff->to);
-    return check_order(ck, &eff->from, &eff->to, /* tell_past= */ to);
+    return check_order(ck, &eff->from, &eff->to, /* to_is_new= */ to);
 }
 
 void lifespan_note(struct check *ck, struct entry *self, const struct grammar_definition *eff)

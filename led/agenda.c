@@ -104,7 +104,8 @@ static void run_deferred(struct led *led) /* (3) */
     }
 }
 
-/* Moves what became detached since to `jobs`; a raise that failed takes its dependants along. */
+/* Moves what became detached since to `jobs`; a raise that failed takes its dependants along.
+ */
 static void detach(struct led *led, struct list *jobs)
 {
     list_each (l, &led->detached) {
@@ -150,6 +151,7 @@ void led_signal_end(struct led *led, bool is_outermost)
         run_deferred(led);
         run_detached(led);
         led->is_running = false;
+        led->cascade = 0;
     }
 }
 

@@ -11,8 +11,8 @@ struct and_state {
     struct led_bag side[2];
 };
 
-static void collect(struct led *led, struct and_state *st, struct led_node *self,
-        struct led_occurrence *o)
+static void collect(
+        struct led *led, struct and_state *st, struct led_node *self, struct led_occurrence *o)
 {
     for (unsigned i = 0; i < 2; i++) {
         for (struct led_cell *c = st->side[i].first; c; c = c->next)
@@ -22,8 +22,8 @@ static void collect(struct led *led, struct and_state *st, struct led_node *self
     led_detect(led, self, o);
 }
 
-static void and_notify(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void and_notify(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     struct and_state *st = led_state(self);
     struct led_bag *own = &st->side[role], *other = &st->side[1 - role];

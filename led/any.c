@@ -68,8 +68,8 @@ static void choose(struct choice *ch, const struct led_cell *from, unsigned have
     }
 }
 
-static void any_unrestricted(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void any_unrestricted(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     struct any_state *st = led_state(self);
     struct choice ch = {.led = led, .self = self, .o = o};
@@ -79,8 +79,8 @@ static void any_unrestricted(struct led *led, struct led_node *self, unsigned ro
 
 /* ---- (2) ---- */
 
-static void any_recent(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void any_recent(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     struct led_bag *kept = &((struct any_state *)led_state(self))->kept;
     cut_role(led, kept, role);
@@ -100,8 +100,8 @@ static void any_recent(struct led *led, struct led_node *self, unsigned role,
 
 /* ---- (3) and (5) ---- */
 
-static void any_collected(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void any_collected(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     struct led_bag *kept = &((struct any_state *)led_state(self))->kept;
     led_bag_add(led, kept, o, role);
@@ -151,8 +151,8 @@ static void window_cut(struct led *led, struct any_state *st, struct window *bef
     led_release(led, w, sizeof *w);
 }
 
-static void window_open(struct led *led, struct any_state *st, struct led_occurrence *o,
-        unsigned role)
+static void window_open(
+        struct led *led, struct any_state *st, struct led_occurrence *o, unsigned role)
 {
     if (st->window_count == LED_KEEP_MAX) {
         window_cut(led, st, NULL);
@@ -161,8 +161,8 @@ static void window_open(struct led *led, struct any_state *st, struct led_occurr
     led_bag_add(led, &window_new(led, st)->members, o, role);
 }
 
-static void window_detect(struct led *led, struct led_node *self, struct window *w,
-        struct led_occurrence *o)
+static void window_detect(
+        struct led *led, struct led_node *self, struct window *w, struct led_occurrence *o)
 {
     for (struct led_cell *c = w->members.first; c; c = c->next)
         led_mix(led, c->o);
@@ -170,8 +170,8 @@ static void window_detect(struct led *led, struct led_node *self, struct window 
     led_detect(led, self, o);
 }
 
-static bool close_complete(struct led *led, struct led_node *self, uint32_t bit,
-        struct led_occurrence *o)
+static bool close_complete(
+        struct led *led, struct led_node *self, uint32_t bit, struct led_occurrence *o)
 {
     struct any_state *st = led_state(self);
     bool any = false;
@@ -188,8 +188,8 @@ static bool close_complete(struct led *led, struct led_node *self, uint32_t bit,
     return any;
 }
 
-static void any_continuous(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void any_continuous(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     struct any_state *st = led_state(self);
     uint32_t bit = (uint32_t)1 << role;
@@ -208,8 +208,8 @@ static void any_continuous(struct led *led, struct led_node *self, unsigned role
 
 /* ---- the operator ---- */
 
-static void any_notify(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void any_notify(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     if (self->event->needed == 1) { /* (1) */
         led_emit(led, self, led_ref(o));

@@ -17,8 +17,8 @@ static enum led_context pairing(enum led_context c) /* (2), (4) */
     return c == LED_RECENT || c == LED_CUMULATIVE ? c : LED_UNRESTRICTED;
 }
 
-static void close_windows(struct led *led, struct led_node *self, struct led_bag *from,
-        struct led_occurrence *to)
+static void close_windows(
+        struct led *led, struct led_node *self, struct led_bag *from, struct led_occurrence *to)
 {
     for (struct led_cell *c = from->first, *before = NULL, *next; c; c = next) {
         next = c->next;
@@ -32,8 +32,8 @@ static void close_windows(struct led *led, struct led_node *self, struct led_bag
     }
 }
 
-static void aperiodic_notify(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void aperiodic_notify(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     struct led_bag *from = led_state(self);
     if (role == TO)

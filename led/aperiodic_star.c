@@ -79,8 +79,8 @@ static void close_windows(struct led *led, struct led_node *self, struct led_occ
     }
 }
 
-static void star_notify(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void star_notify(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     struct star_state *st = led_state(self);
     if (role == TO) {

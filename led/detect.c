@@ -47,8 +47,8 @@ static struct led_node *queue_pop(struct led *led)
 
 /* ---- from node to node ---- */
 
-static void deliver(struct led *led, struct led_node *to, uint32_t role,
-        struct led_occurrence *o)
+static void deliver(
+        struct led *led, struct led_node *to, uint32_t role, struct led_occurrence *o)
 {
     if (!to->inbox) {
         to->inbox = led_alloc_of(led, struct led_inbox);
@@ -85,6 +85,14 @@ void led_detect(struct led *led, struct led_node *n, const struct led_occurrence
 {
     led->stats.detected++;
     led_emit(led, n, led_mix_take(led, detector));
+}
+
+void led_detect_now(struct led *led, struct led_node *n, uint32_t missed)
+{
+    struct led_occurrence *o = led_mix_take_at(led, led->now);
+    o->missed = missed;
+    led->stats.detected++;
+    led_emit(led, n, o);
 }
 
 static void serve(struct led *led, struct led_node *n)

@@ -77,7 +77,10 @@ static bool is_wished(const struct led_event *e, const struct led_wish *w)
 {
     if (e->op != w->op || e->arity != w->arity || param_of(e) != w->param)
         return false;
-    return memcmp(e->operands, w->operands, w->arity * sizeof e->operands[0]) == 0;
+    for (unsigned i = 0; i < w->arity; i++)
+        if (e->operands[i] != w->operands[i])
+            return false;
+    return true;
 }
 
 static size_t bytes_of(unsigned operands)
@@ -85,8 +88,8 @@ static size_t bytes_of(unsigned operands)
     return sizeof(struct led_event) + operands * sizeof(struct led_event *);
 }
 
-struct led_event *led_event_new(struct led *led, const struct led_wish *w, const char *name,
-        uint64_t id)
+struct led_event *led_event_new(
+        struct led *led, const struct led_wish *w, const char *name, uint64_t id)
 {
     struct led_event *e = led_alloc(led, bytes_of(w->arity));
     e->op = w->op;
@@ -295,7 +298,8 @@ enum err led_span_check(const char *what, msec span, struct fault *f)
 {
     if (span > 0 && span <= LED_SPAN_MAX)
         return OK;
-    enum err err = fault_set(f, ERR_RANGE, "%s of %lld ms is out of range", what, (long long)span);
+    enum err err =
+            fault_set(f, ERR_RANGE, "%s of %lld ms is out of range", what, (long long)span);
     fault_hint(f, "Give a span of at least one millisecond and at most 200 years.");
     return err;
 }

@@ -144,7 +144,8 @@ bool led_event_is_absolute(const struct led_event *e, msec *ret_wall); /* ret ma
 /* ---- raising ---- */
 
 /* The event occurs now; all that follows from it has happened when this returns.  Refused:
- * a deleted event, an event that is not primitive, and the 65th raise inside each other. */
+ * a deleted event, an event that is not primitive, the 65th raise inside each other, and the
+ * 100,001st that follows from one. */
 enum err led_raise(struct led *led, struct led_event *e, uint64_t data, struct fault *f);
 
 /* The same as if it had been heard of at `at`, which must not lie ahead. */

@@ -18,9 +18,10 @@
 #include "led/led.h"
 
 enum {
-    LED_DEPTH_MAX = 64,  /* raises inside each other */
-    LED_KEEP_MAX = 10000, /* occurrences an operator keeps of one operand */
-    LED_HEIGHT_MAX = 200  /* operators above each other in one expression */
+    LED_DEPTH_MAX = 64,       /* raises inside each other */
+    LED_CASCADE_MAX = 100000, /* raises that follow from one signal */
+    LED_KEEP_MAX = 10000,     /* occurrences an operator keeps of one operand */
+    LED_HEIGHT_MAX = 200      /* operators above each other in one expression */
 };
 
 /* A span longer than this is a mistake, and sums with it could overflow. */
@@ -48,7 +49,13 @@ struct led_node;
 struct led_timer;
 struct led_stream;
 
-enum led_param { LED_PARAM_NONE, LED_PARAM_NAME, LED_PARAM_WALL, LED_PARAM_SPAN, LED_PARAM_NEEDED };
+enum led_param {
+    LED_PARAM_NONE,
+    LED_PARAM_NAME,
+    LED_PARAM_WALL,
+    LED_PARAM_SPAN,
+    LED_PARAM_NEEDED
+};
 
 struct led_op {
     const char *name;
@@ -59,8 +66,8 @@ struct led_op {
 
     /* All optional.  A node comes alive with cleared state. */
     void (*open)(struct led *led, struct led_node *self);
-    void (*notify)(struct led *led, struct led_node *self, unsigned role,
-            struct led_occurrence *o);
+    void (*notify)(
+            struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o);
     void (*expire)(struct led *led, struct led_node *self, struct led_timer *timer);
     void (*rearm)(struct led *led, struct led_node *self); /* its interval has changed */
     void (*resume)(struct led *led, struct led_node *self, struct led_occurrence *from,
@@ -88,18 +95,18 @@ struct led_event {
         msec wall;  /* LED_PARAM_WALL */
         uint64_t needed;
     };
-    uint64_t count;          /* primitive: times raised */
-    struct led_node *nodes;  /* one for each context in use */
-    struct list rules;       /* oldest first, disabled ones too */
-    uint32_t holds;          /* by callers */
-    uint32_t users;          /* rules on it, and operands that it is */
-    uint32_t occurrences;    /* alive, that point at it */
-    uint8_t arity;           /* 0 once deleted */
-    uint8_t arity_made;      /* what it was made with */
-    uint8_t height;          /* operators above each other, this one included */
-    bool is_keyed;           /* findable by key */
+    uint64_t count;         /* primitive: times raised */
+    struct led_node *nodes; /* one for each context in use */
+    struct list rules;      /* oldest first, disabled ones too */
+    uint32_t holds;         /* by callers */
+    uint32_t users;         /* rules on it, and operands that it is */
+    uint32_t occurrences;   /* alive, that point at it */
+    uint8_t arity;          /* 0 once deleted */
+    uint8_t arity_made;     /* what it was made with */
+    uint8_t height;         /* operators above each other, this one included */
+    bool is_keyed;          /* findable by key */
     bool is_deleted;
-    bool is_over;            /* absolute: has occurred */
+    bool is_over; /* absolute: has occurred */
     struct led_event *operands[];
 };
 
@@ -112,19 +119,20 @@ struct led_wish {
 };
 MUST_USE enum err led_event_make(struct led *led, const struct led_wish *wish, struct fault *f,
         struct led_event **ret_event);
-struct led_event *led_event_new(struct led *led, const struct led_wish *wish, const char *name,
-        uint64_t id);
+struct led_event *led_event_new(
+        struct led *led, const struct led_wish *wish, const char *name, uint64_t id);
 void led_event_key(struct led *led, struct led_event *e);
 void led_event_unkey(struct led *led, struct led_event *e);
-void led_event_unuse(struct led *led, struct led_event *e); /* and frees it if it was the last */
-void led_event_reap(struct led *led, struct led_event *e);  /* frees it if nothing needs it */
+void led_event_unuse(
+        struct led *led, struct led_event *e);             /* and frees it if it was the last */
+void led_event_reap(struct led *led, struct led_event *e); /* frees it if nothing needs it */
 MUST_USE enum err led_span_check(const char *what, msec span, struct fault *f);
 
 /* ---- occurrences (occurrence.c) ---- */
 
 struct led_occurrence *led_occurrence_primitive(struct led *led, struct led_event *e, msec at);
-struct led_occurrence *led_occurrence_tick(struct led *led, msec at, uint64_t number,
-        msec nominal);
+struct led_occurrence *led_occurrence_tick(
+        struct led *led, msec at, uint64_t number, msec nominal);
 struct led_occurrence *led_occurrence_new(struct led *led, uint32_t parts);
 static inline struct led_occurrence *led_ref(struct led_occurrence *o)
 {
@@ -198,8 +206,8 @@ struct led_inbox {
 
 struct led_node {
     struct led_event *event;
-    struct led_node *next; /* the same event in another context */
-    struct list listeners; /* edges of the nodes above */
+    struct led_node *next;   /* the same event in another context */
+    struct list listeners;   /* edges of the nodes above */
     struct led_inbox *inbox; /* while it is queued for detection */
     uint64_t id, count;
     uint32_t users;  /* enabled rules and nodes above */
@@ -217,8 +225,8 @@ struct led_node *led_node_find(const struct led_event *e, enum led_context conte
 struct led_node *led_node_use(struct led *led, struct led_event *e, enum led_context context);
 void led_node_unuse(struct led *led, struct led_node *n);
 /* Nobody uses it yet, it uses its operands' nodes, and its state is cleared. */
-struct led_node *led_node_new(struct led *led, struct led_event *e, enum led_context context,
-        uint64_t id);
+struct led_node *led_node_new(
+        struct led *led, struct led_event *e, enum led_context context, uint64_t id);
 bool led_node_is_instant(const struct led_node *n);
 
 /* Every node, oldest first, with a NULL behind them (view.c). */
@@ -230,6 +238,8 @@ struct led_node **led_nodes_by_age(const struct led *led, struct arena *scratch)
 void led_emit(struct led *led, struct led_node *n, struct led_occurrence *o);
 /* The same for what was mixed, as a composite detected by `detector`. */
 void led_detect(struct led *led, struct led_node *n, const struct led_occurrence *detector);
+/* The same as an instant, now. */
+void led_detect_now(struct led *led, struct led_node *n, uint32_t missed);
 void led_detect_run(struct led *led);
 
 /* ---- timers (timer.c) ---- */
@@ -242,8 +252,8 @@ struct led_timer {
     struct led_node *node;
 };
 
-void led_timer_init(struct led *led, struct led_timer *t, struct led_node *n,
-        enum led_timer_class class);
+void led_timer_init(
+        struct led *led, struct led_timer *t, struct led_node *n, enum led_timer_class class);
 void led_timer_set(struct led *led, struct led_timer *t, msec at);
 void led_timer_set_class(struct led_timer *t, enum led_timer_class class); /* before setting */
 enum led_timer_class led_timer_class(const struct led_timer *t);
@@ -272,8 +282,8 @@ struct led_series_list {
     uint32_t count;
 };
 
-void led_series_open(struct led *led, struct led_node *self, struct led_occurrence *from,
-        msec last_tick);
+void led_series_open(
+        struct led *led, struct led_node *self, struct led_occurrence *from, msec last_tick);
 /* `to` has come: calls `report` (if any) for each series it closes, then cuts that. */
 typedef void led_series_fn(struct led *led, struct led_node *self, struct led_series *s,
         struct led_occurrence *to);
@@ -281,8 +291,8 @@ void led_series_end(struct led *led, struct led_node *self, struct led_occurrenc
         led_series_fn *report);
 /* Notes that `s` ticked at `at` and sets its timer for the next tick. */
 void led_series_next(struct led *led, struct led_series *s, msec at);
-void led_series_resume(struct led *led, struct led_node *self, struct led_occurrence *from,
-        msec last_tick);
+void led_series_resume(
+        struct led *led, struct led_node *self, struct led_occurrence *from, msec last_tick);
 void led_series_rearm(struct led *led, struct led_node *self);
 void led_series_close(struct led *led, struct led_node *self);
 void led_series_sync(struct led_stream *s, struct led_node *self);
@@ -295,8 +305,8 @@ struct led_rule {
     struct led_node *node; /* NULL while disabled */
     struct led_rule_spec spec;
     uint64_t id;
-    msec since;     /* created or enabled then */
-    uint32_t refs;  /* itself while it is not deleted, and jobs */
+    msec since;    /* created or enabled then */
+    uint32_t refs; /* itself while it is not deleted, and jobs */
     bool is_deleted;
 };
 
@@ -321,7 +331,7 @@ struct led {
 
     /* time: now <= real; they differ only while something is replayed */
     msec now, real;
-    msec offset; /* wall - monotonic */
+    msec offset;    /* wall - monotonic */
     msec wall_late; /* of the absolute event being signalled */
     bool in_gap;
     struct heap delays; /* on the monotonic clock */
@@ -337,7 +347,8 @@ struct led {
     size_t queued, queue_cap;
 
     /* rules */
-    unsigned depth; /* raises inside each other just now */
+    unsigned depth;   /* raises inside each other just now */
+    uint32_t cascade; /* raises since the outermost signal began */
     bool is_running, failed;
     struct list triggered, deferred, detached;
     led_gone_fn *gone;

@@ -9,6 +9,14 @@
 #include "led/led_int.h"
 #include <string.h>
 
+/* Under the address sanitizer a free block may not be touched, as if it had been freed. */
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(block, bytes) ((void)(block), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(block, bytes) ((void)(block), (void)(bytes))
+#endif
+
 enum { GRAIN = 8, SMALL_MAX = (LED_MEM_SMALL - 1) * GRAIN, CHUNK = 64 * 1024 };
 
 static void **free_list(struct led_mem *m, size_t *bytes)
@@ -43,10 +51,12 @@ void *led_alloc(struct led *led, size_t bytes)
 {
     void **list = free_list(&led->mem, &bytes);
     void *block = *list;
-    if (block)
+    if (block) {
+        ASAN_UNPOISON_MEMORY_REGION(block, bytes);
         memcpy(list, block, sizeof(void *)); /* the next free one stands in it */
-    else
+    } else {
         block = fresh(&led->mem, bytes);
+    }
     return memset(block, 0, bytes);
 }
 
@@ -55,4 +65,5 @@ void led_release(struct led *led, void *block, size_t bytes)
     void **list = free_list(&led->mem, &bytes);
     memcpy(block, list, sizeof(void *));
     *list = block;
+    ASAN_POISON_MEMORY_REGION(block, bytes);
 }

@@ -26,8 +26,8 @@ static size_t bytes_of(const struct led_event *e)
     return sizeof(struct led_node) + e->arity * sizeof(struct led_edge) + e->op->state_bytes;
 }
 
-struct led_node *led_node_new(struct led *led, struct led_event *e, enum led_context context,
-        uint64_t id)
+struct led_node *led_node_new(
+        struct led *led, struct led_event *e, enum led_context context, uint64_t id)
 {
     struct led_node *n = led_alloc(led, bytes_of(e));
     n->event = e;

@@ -52,8 +52,8 @@ static msec spoilt_before(const struct not_state *st, const struct led_occurrenc
     return MSEC_NEVER;
 }
 
-static void not_notify(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void not_notify(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     struct not_state *st = led_state(self);
     if (role == TO)

@@ -36,8 +36,8 @@ struct led_occurrence *led_occurrence_primitive(struct led *led, struct led_even
     return o;
 }
 
-struct led_occurrence *led_occurrence_tick(struct led *led, msec at, uint64_t number,
-        msec nominal)
+struct led_occurrence *led_occurrence_tick(
+        struct led *led, msec at, uint64_t number, msec nominal)
 {
     struct led_occurrence *o = led_occurrence_new(led, 0);
     o->start = o->end = at;

@@ -5,8 +5,8 @@
  */
 #include "led/led_int.h"
 
-static void or_notify(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void or_notify(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     (void)role;
     led_emit(led, self, led_ref(o));

@@ -11,8 +11,8 @@
 
 enum { FROM, TO };
 
-static void periodic_notify(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void periodic_notify(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     if (role == TO)
         led_series_end(led, self, o, /* report= */ NULL);
@@ -30,10 +30,7 @@ static void tick(struct led *led, struct led_node *self, struct led_series *s, u
             led_mix(led, other->from);
     led_mix(led, t);
     led_unref(led, t);
-    struct led_occurrence *o = led_mix_take_at(led, led->now); /* (1) */
-    o->missed = missed;
-    led->stats.detected++;
-    led_emit(led, self, o);
+    led_detect_now(led, self, missed); /* (1) */
 }
 
 /* Counts the ticks of the gap from `first` on and waits for its end: (2). */

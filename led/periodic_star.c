@@ -22,8 +22,8 @@ static bool mix_ticks(struct led *led, const struct led_series *s, msec until)
     return any;
 }
 
-static void report(struct led *led, struct led_node *self, struct led_series *s,
-        struct led_occurrence *to)
+static void report(
+        struct led *led, struct led_node *self, struct led_series *s, struct led_occurrence *to)
 {
     if (!mix_ticks(led, s, to->start)) /* (1) */
         return;
@@ -36,8 +36,8 @@ static void report(struct led *led, struct led_node *self, struct led_series *s,
     led_detect(led, self, to);
 }
 
-static void star_notify(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void star_notify(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     if (role == TO)
         led_series_end(led, self, o, report);

@@ -20,8 +20,8 @@ static void plus_open(struct led *led, struct led_node *self)
     list_init(led_state(self));
 }
 
-static struct pending *pending_new(struct led *led, struct led_node *self,
-        struct led_occurrence *of)
+static struct pending *pending_new(
+        struct led *led, struct led_node *self, struct led_occurrence *of)
 {
     struct pending *p = led_alloc_of(led, struct pending);
     led_timer_init(led, &p->timer, self, LED_DELAY);
@@ -44,8 +44,8 @@ static void plus_close(struct led *led, struct led_node *self)
         pending_free(led, list_entry(l, struct pending, link));
 }
 
-static void plus_notify(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void plus_notify(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     (void)role;
     if (self->context == LED_RECENT)
@@ -66,12 +66,11 @@ static void plus_expire(struct led *led, struct led_node *self, struct led_timer
             led_mix(led, list_entry(l, struct pending, link)->of);
         plus_close(led, self);
     }
-    led->stats.detected++;
-    led_emit(led, self, led_mix_take_at(led, led->now));
+    led_detect_now(led, self, /* missed= */ 0);
 }
 
-static void plus_resume(struct led *led, struct led_node *self, struct led_occurrence *from,
-        msec last_tick)
+static void plus_resume(
+        struct led *led, struct led_node *self, struct led_occurrence *from, msec last_tick)
 {
     (void)last_tick;
     plus_notify(led, self, 0, from);

@@ -2,7 +2,9 @@
  *
  *  (1) Whatever follows from a raise has happened when it returns.
  *  (2) Raises inside each other go LED_DEPTH_MAX deep; the next is refused, so a rule that
- *      raises its own event is an error and not the end of the stack.
+ *      raises its own event is an error and not the end of the stack.  All that follows
+ *      from one signal are LED_CASCADE_MAX raises at most: two rules that raise each other's
+ *      event twice would not end for ages otherwise.
  */
 #include "led/led_int.h"
 
@@ -12,8 +14,8 @@ const struct led_op led_op_primitive = {
         .instant = true,
 };
 
-enum err led_raise_at(struct led *led, struct led_event *e, msec at, uint64_t data,
-        struct fault *f)
+enum err led_raise_at(
+        struct led *led, struct led_event *e, msec at, uint64_t data, struct fault *f)
 {
     if (e->is_deleted)
         return fault_set(f, ERR_NAME, "event is deleted");
@@ -25,17 +27,22 @@ enum err led_raise_at(struct led *led, struct led_event *e, msec at, uint64_t da
         led->stats.refused++;
         return fault_set(f, ERR_LIMIT, "cascade depth");
     }
+    if (led->cascade >= LED_CASCADE_MAX) {
+        led->stats.refused++;
+        return fault_set(f, ERR_LIMIT, "cascade size");
+    }
 
     msec now = led->now;
     led->now = at;
     led->depth++;
+    led->cascade++;
     struct led_occurrence *o = led_occurrence_primitive(led, e, at);
     o->data = data;
     bool is_outermost = led_signal_begin(led);
     if (e->nodes)
         led_emit(led, e->nodes, o);
     else
-        led_unref(led, o); /* counted, but nobody listens */
+        led_unref(led, o);             /* counted, but nobody listens */
     led_signal_end(led, is_outermost); /* (1) */
     led->depth--;
     led->now = now;

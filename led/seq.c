@@ -8,8 +8,8 @@
 
 enum { FIRST, THEN };
 
-static void seq_notify(struct led *led, struct led_node *self, unsigned role,
-        struct led_occurrence *o)
+static void seq_notify(
+        struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     struct led_bag *first = led_state(self);
     if (role == THEN)

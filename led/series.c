@@ -56,8 +56,8 @@ void led_series_close(struct led *led, struct led_node *self)
         cut(led, all, NULL);
 }
 
-void led_series_open(struct led *led, struct led_node *self, struct led_occurrence *from,
-        msec last_tick)
+void led_series_open(
+        struct led *led, struct led_node *self, struct led_occurrence *from, msec last_tick)
 {
     struct led_series_list *all = led_state(self);
     if (self->context == LED_RECENT) /* (2) */
@@ -101,8 +101,8 @@ void led_series_next(struct led *led, struct led_series *s, msec at)
     arm(led, s);
 }
 
-void led_series_resume(struct led *led, struct led_node *self, struct led_occurrence *from,
-        msec last_tick)
+void led_series_resume(
+        struct led *led, struct led_node *self, struct led_occurrence *from, msec last_tick)
 {
     led_series_open(led, self, from, last_tick == MSEC_NEVER ? from->end : last_tick);
 }

@@ -12,8 +12,8 @@
 
 enum { CLASS_SHIFT = 60 };
 
-void led_timer_init(struct led *led, struct led_timer *t, struct led_node *n,
-        enum led_timer_class class)
+void led_timer_init(
+        struct led *led, struct led_timer *t, struct led_node *n, enum led_timer_class class)
 {
     heap_node_init(&t->heap);
     t->heap.order = ++led->last_timer;
@@ -24,7 +24,7 @@ void led_timer_init(struct led *led, struct led_timer *t, struct led_node *n,
 void led_timer_set_class(struct led_timer *t, enum led_timer_class class) /* (2) */
 {
     uint64_t registration = t->heap.order & (((uint64_t)1 << CLASS_SHIFT) - 1);
-    t->heap.order = (uint64_t)class << CLASS_SHIFT | registration;
+    t->heap.order = (uint64_t) class << CLASS_SHIFT | registration;
 }
 
 enum led_timer_class led_timer_class(const struct led_timer *t)

@@ -5,8 +5,8 @@
 
 /* ---- an expression as people write it ---- */
 
-static void operands_text(const struct led_event *e, unsigned first, unsigned count,
-        struct buf *out)
+static void operands_text(
+        const struct led_event *e, unsigned first, unsigned count, struct buf *out)
 {
     for (unsigned i = 0; i < count; i++) {
         if (i)

@@ -305,3 +305,8 @@ void build_end(struct build *b)
         build_close(b);
     block_end(b);
 }
+
+void build_break(struct build *b)
+{
+    block_end(b);
+}

@@ -12,7 +12,7 @@
 uint64_t digest_total(const struct digest_header *h)
 {
     uint64_t spans = (uint64_t)h->tag_names + 2 * (uint64_t)h->attributes + h->texts +
-                     h->links + h->images;
+                     h->links + h->images + 1;
     uint64_t numbers = 3 * (uint64_t)h->nodes + 1 + h->texts;
 
     if (h->string_bytes > UINT32_MAX)
@@ -57,7 +57,7 @@ static bool nodes_are_sound(const struct page_digest *d)
 static bool strings_are_sound(const struct page_digest *d, uint64_t bytes)
 {
     uint64_t spans = (uint64_t)d->tag_names + 2 * (uint64_t)d->attributes + d->texts +
-                     d->links + d->images;
+                     d->links + d->images + 1;
 
     if (!utf8_is_valid(d->strings, bytes)) /* (4) */
         return false;
@@ -102,7 +102,7 @@ static void view_fill(struct page_digest *d, const struct digest_header *h)
     d->text_node = d->attr_at + h->nodes + 1;
     d->spans = (const struct page_span *)(const void *)(d->text_node + h->texts);
     const struct page_span *end = d->spans + h->tag_names + 2 * (size_t)h->attributes +
-                                  h->texts + h->links + h->images;
+                                  h->texts + h->links + h->images + 1;
     d->text_block = (const uint8_t *)(const void *)end;
     d->strings = (const char *)(d->text_block + h->texts);
 }
@@ -167,4 +167,10 @@ struct str page_link(const struct page_digest *d, uint32_t link)
 struct str page_image(const struct page_digest *d, uint32_t image)
 {
     return span_text(d, d->tag_names + 2 * (size_t)d->attributes + d->texts + d->links + image);
+}
+
+struct str page_base(const struct page_digest *d)
+{
+    return span_text(
+            d, d->tag_names + 2 * (size_t)d->attributes + d->texts + d->links + d->images);
 }

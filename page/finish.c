@@ -215,7 +215,8 @@ static void put_addresses(struct buf *out, const struct addresses *a)
 }
 
 static void block_write(const struct build *b, const struct addresses *links,
-        const struct addresses *images, const struct digest_header *h, struct buf *out)
+        const struct addresses *images, const struct addresses *base,
+        const struct digest_header *h, struct buf *out)
 {
     uint32_t attr_end = h->attributes;
     uint64_t tags_len = b->tag_names.pool.len, attrs_len = b->attr_strings.pool.len;
@@ -230,28 +231,43 @@ static void block_write(const struct build *b, const struct addresses *links,
     put_attribute_spans(out, b, tags_len);
     put_spans(out, &b->text_spans, tags_len + attrs_len);
     uint64_t at = put_address_spans(out, links, tags_len + attrs_len + b->text_pool.len);
-    put_address_spans(out, images, at);
+    at = put_address_spans(out, images, at);
+    put_address_spans(out, base, at);
     put_buf(out, &b->text_block);
     put_buf(out, &b->tag_names.pool);
     put_buf(out, &b->attr_strings.pool);
     put_buf(out, &b->text_pool);
     put_addresses(out, links);
     put_addresses(out, images);
+    put_addresses(out, base);
     while (out->len % 8 && buf_putc(out, 0))
         ;
 }
 
 static struct str base_address(struct build *b, const struct page_source *src, struct buf *base)
 {
-    struct str url = str_of(src->url ? src->url : ""), own = {buf_text(&b->base), b->base.len};
+    bool usable = src->url && utf8_is_valid(src->url, strlen(src->url));
+    struct str url = str_of(usable ? src->url : ""), own = {buf_text(&b->base), b->base.len};
 
     if (b->has_base && page_url_resolve(url, own, base))
         return (struct str){base->data, base->len};
     return url;
 }
 
-static struct digest_header header_make(
-        const struct build *b, const struct addresses *links, const struct addresses *images)
+/* The base as a list of one, written like the others. */
+static bool base_keep(struct str base, size_t max, struct addresses *ret)
+{
+    struct span span = {0, (uint32_t)base.len};
+
+    buf_init(&ret->text, max);
+    buf_init(&ret->all, max);
+    ret->count = 1;
+    return buf_append(&ret->text, base.ptr, base.len) && buf_putc(&ret->text, 0) &&
+           buf_append(&ret->all, &span, sizeof span);
+}
+
+static struct digest_header header_make(const struct build *b, const struct addresses *links,
+        const struct addresses *images, const struct addresses *base)
 {
     struct digest_header h = {.magic = DIGEST_MAGIC, .version = DIGEST_VERSION};
 
@@ -262,7 +278,7 @@ static struct digest_header header_make(
     h.links = (uint32_t)links->count;
     h.images = (uint32_t)images->count;
     h.string_bytes = b->tag_names.pool.len + b->attr_strings.pool.len + b->text_pool.len +
-                     address_bytes(links) + address_bytes(images);
+                     address_bytes(links) + address_bytes(images) + address_bytes(base);
     h.total = digest_total(&h);
     hashes_fill(b, links, images, &h);
     return h;
@@ -272,6 +288,7 @@ enum err build_finish(struct build *b, enum page_type type, bool malformed_xml,
         const struct page_source *src, struct buf *out, struct fault *f)
 {
     CLEANUP(addresses_done) struct addresses links = {.count = 0}, images = {.count = 0};
+    CLEANUP(addresses_done) struct addresses base_kept = {.count = 0};
     BUF(base_buf, b->max);
 
     build_end(b);
@@ -286,14 +303,16 @@ enum err build_finish(struct build *b, enum page_type type, bool malformed_xml,
             !addresses_resolve(b, &b->images, base, &images))
         return fault_set(
                 f, ERR_LIMIT, "the page's addresses are larger than %zu bytes", b->max);
-    struct digest_header h = header_make(b, &links, &images);
+    if (!base_keep(base, b->max, &base_kept))
+        return fault_set(f, ERR_LIMIT, "the page's address is larger than %zu bytes", b->max);
+    struct digest_header h = header_make(b, &links, &images, &base_kept);
     h.type = (uint16_t)type;
     h.malformed_xml = malformed_xml;
     h.source_bytes = src->len;
     h.source = hash128_of(src->len ? src->bytes : "", src->len);
     buf_clear(out);
     if (h.string_bytes < UINT32_MAX && h.total <= out->max)
-        block_write(b, &links, &images, &h, out);
+        block_write(b, &links, &images, &base_kept, &h, out);
     if (out->overflowed || out->len != h.total)
         return fault_set(f, ERR_LIMIT, "the page's digest is larger than %zu bytes", out->max);
     return OK;

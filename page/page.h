@@ -93,6 +93,9 @@ struct str page_text(const struct page_digest *d, uint32_t text);
 struct str page_link(const struct page_digest *d, uint32_t link);   /* sorted, each once */
 struct str page_image(const struct page_digest *d, uint32_t image); /* sorted, each once */
 
+struct str page_base(
+        const struct page_digest *d); /* what references are seen from; may be "" */
+
 /* The text of each block, in order: texts of inline elements joined as a browser shows it.
  * Allocated in `life`. */
 struct page_block {
@@ -108,7 +111,44 @@ char *page_path(const struct page_digest *d, uint32_t node, struct arena *life);
  * trailing % $ and the euro sign); false at the end.  `*at` starts at 0. */
 bool page_word_next(struct str text, size_t *at, struct str *ret_word);
 
+/* The word without regard to case (Unicode's full case folding), appended to `out`. */
+bool page_word_fold(struct str word, struct buf *out);
+
 /* Absolute form of `reference` as seen from `base`: dot segments gone, scheme and host in
  * lower case, no default port, "/" for an empty path, fragment kept.  False when it is no
  * usable URL.  Appended to `out`. */
 bool page_url_resolve(struct str base, struct str reference, struct buf *out);
+
+/* ---- regions ------------------------------------------------------------------------------
+ */
+
+enum page_selector_language { PAGE_XPATH, PAGE_CSS };
+
+/* Which elements are meant: location paths with predicates on position, attributes and
+ * text, or selectors of names, ids, classes, attributes and places.  Any thread. */
+struct page_selector;
+
+MUST_USE enum err page_selector_new(struct arena *life, enum page_selector_language language,
+        const char *text, struct fault *f, struct page_selector **ret_selector);
+
+/* The selected subtrees, in document order, as a digest of its own in `life`; one that lies
+ * in another is not taken twice.  `*ret_region` is an empty digest and `*ret_found` false
+ * when nothing is selected. */
+MUST_USE enum err page_region(const struct page_digest *d, const struct page_selector *s,
+        struct arena *life, struct fault *f, struct page_digest **ret_region, bool *ret_found);
+
+/* ---- patterns: the only home of PCRE2 --------------------------------------------------- */
+
+/* Limits of one search; hitting one is ERR_LIMIT, not "no match". */
+enum { PAGE_PATTERN_BYTES = 4096, PAGE_PATTERN_MSEC = 200, PAGE_MATCHES_MAX = 10000 };
+
+/* A compiled regular expression (UTF, dot matches newline); any thread, several at once. */
+struct page_pattern;
+
+MUST_USE enum err page_pattern_new(struct arena *life, const char *pattern, struct fault *f,
+        struct page_pattern **ret_pattern);
+
+/* All matches, in order and without overlap: group 1 where the pattern has groups, else the
+ * whole match.  `text` is UTF-8; the strings point into it, the array lives in `life`. */
+MUST_USE enum err page_pattern_find(const struct page_pattern *p, struct str text,
+        struct arena *life, struct fault *f, struct str **ret_matches, size_t *ret_count);

@@ -127,7 +127,8 @@ void build_done(struct build *b);
 void build_open(struct build *b, struct str name, struct pair *attrs, size_t nattrs);
 void build_text(struct build *b, struct str text);
 void build_close(struct build *b);
-void build_end(struct build *b); /* closes what is open */
+void build_end(struct build *b);   /* closes what is open */
+void build_break(struct build *b); /* what follows is another block */
 size_t build_depth(const struct build *b);
 
 /* Writes the block. */
@@ -136,7 +137,7 @@ MUST_USE enum err build_finish(struct build *b, enum page_type type, bool malfor
 
 /* ---- the block: digest.c ----------------------------------------------------------------- */
 
-enum { DIGEST_VERSION = 1 };
+enum { DIGEST_VERSION = 2 };
 
 struct digest_header {
     char magic[8]; /* DIGEST_MAGIC */
@@ -150,7 +151,7 @@ struct digest_header {
     uint64_t string_bytes;
     /* then, each array right behind the other:
      * uint32_t children[nodes], tags[nodes], attr_at[nodes + 1], text_node[texts];
-     * struct page_span tag_names, attributes (name, value), texts, links, images;
+     * struct page_span tag_names, attributes (name, value), texts, links, images, base;
      * uint8_t text_block[texts]; char strings[string_bytes]; zeroes to a multiple of 8 */
 };
 

@@ -1,5 +1,6 @@
 /* Text as it is read: blocks, words, and where a node stands. */
 #include "page/page_int.h"
+#include <stdlib.h>
 #include <utf8proc.h>
 
 /* ---- blocks
@@ -106,6 +107,31 @@ bool page_word_next(struct str text, size_t *at, struct str *ret_word)
         return false;
     *ret_word = (struct str){text.ptr + first, end - first};
     return true;
+}
+
+bool page_word_fold(struct str word, struct buf *out)
+{
+    size_t from = out->len;
+    bool ascii = true;
+
+    if (!buf_append(out, word.ptr, word.len))
+        return false;
+    for (size_t i = from; i < out->len; i++) {
+        ascii &= !(out->data[i] & 0x80);
+        out->data[i] = to_lower(out->data[i]);
+    }
+    if (ascii)
+        return true;
+    utf8proc_uint8_t *folded = NULL;
+    utf8proc_ssize_t n =
+            utf8proc_map((const utf8proc_uint8_t *)word.ptr, (utf8proc_ssize_t)word.len,
+                    &folded, UTF8PROC_STABLE | UTF8PROC_CASEFOLD | UTF8PROC_COMPOSE);
+    if (n < 0)
+        return true; /* memory: what ASCII can do must do */
+    out->len = from;
+    bool ok = buf_append(out, folded, (size_t)n);
+    free(folded);
+    return ok;
 }
 
 /* ---- paths

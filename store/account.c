@@ -39,13 +39,14 @@ static bool by_name(const char *name, struct account *ret)
 
 static enum err nameless(uid_t uid, struct fault *f)
 {
-    enum err e = fault_set(f, ERR_IO, "user number %u has no name on this system", (unsigned)uid);
+    enum err e =
+            fault_set(f, ERR_IO, "user number %u has no name on this system", (unsigned)uid);
     fault_hint(f, "Add it to /etc/passwd, or name a PostgreSQL server with --db.");
     return e;
 }
 
-enum err account_choose(const char *data, const char *wanted, struct fault *f,
-        struct account *ret_account)
+enum err account_choose(
+        const char *data, const char *wanted, struct fault *f, struct account *ret_account)
 {
     uid_t me = geteuid();
     if (me != 0)

@@ -32,8 +32,8 @@ static void fetch_params(struct params *p, const struct store_fetch_state *s)
     params_int(p, s->failures);
 }
 
-enum err apply_touch(struct conn *c, struct store_touch_job *job, struct arena *scratch,
-        struct fault *f)
+enum err apply_touch(
+        struct conn *c, struct store_touch_job *job, struct arena *scratch, struct fault *f)
 {
     RESULT r = NULL;
     PARAMS(p, scratch);
@@ -49,7 +49,8 @@ static enum err put_body(struct conn *c, const struct store_version_job *job,
 {
     BUF(packed, job->body_bytes + (job->body_bytes >> 7) + 1024);
     if (!zip(job->body, job->body_bytes, &packed))
-        return fault_set(f, ERR_LIMIT, "a body of %zu bytes cannot be compressed", job->body_bytes);
+        return fault_set(
+                f, ERR_LIMIT, "a body of %zu bytes cannot be compressed", job->body_bytes);
     PARAMS(p, scratch);
     params_bytes(&p, job->body_sha256.bytes, sizeof job->body_sha256.bytes);
     params_int(&p, (int64_t)job->body_bytes);
@@ -62,8 +63,8 @@ static enum err put_version_row(struct conn *c, const struct store_version_job *
 {
     BUF(packed, job->digest_bytes + (job->digest_bytes >> 7) + 1024);
     if (job->digest && !zip(job->digest, job->digest_bytes, &packed))
-        return fault_set(f, ERR_LIMIT, "a digest of %zu bytes cannot be compressed",
-                job->digest_bytes);
+        return fault_set(
+                f, ERR_LIMIT, "a digest of %zu bytes cannot be compressed", job->digest_bytes);
     RESULT r = NULL;
     PARAMS(p, scratch);
     params_int(&p, job->fetch.page_id);
@@ -98,24 +99,33 @@ static enum err check_same(struct conn *c, const struct store_version_job *job,
         return no_page(job->fetch.page_id, f);
     if (PQgetvalue(r, 0, 0)[0] == 't')
         return OK;
-    return fault_set(f, ERR_STORE, "version %lld of page %lld is in the store with other contents",
+    return fault_set(f, ERR_STORE,
+            "version %lld of page %lld is in the store with other contents",
             (long long)job->version, (long long)job->fetch.page_id);
 }
 
 /* Rows (id, sentinel_id) to where the submitter wants them; 0 for those without a row: (2).
- * The rows stand in the order of the changes, since numbers were given out in that order. */
-static void give_ids(const struct store_version_job *job, const PGresult *r)
+ * The rows stand in the order of the changes, since numbers were given out in that order;
+ * those of other jobs of the same version may stand between them. */
+static bool give_ids(const struct store_version_job *job, const PGresult *r)
 {
-    int row = 0, rows = PQntuples(r);
+    int next = 0, rows = PQntuples(r);
+    bool any = false;
     for (size_t i = 0; i < job->nchanges; i++) {
-        bool is_it = row < rows && result_int(r, row, 1) == job->changes[i].sentinel_id;
-        job->ret_change_ids[i] = is_it ? result_int(r, row, 0) : 0;
-        row += is_it;
+        int row = next;
+        while (row < rows && result_int(r, row, 1) != job->changes[i].sentinel_id)
+            row++;
+        job->ret_change_ids[i] = row < rows ? result_int(r, row, 0) : 0;
+        if (row < rows) {
+            next = row + 1;
+            any = true;
+        }
     }
+    return any;
 }
 
 static enum err find_changes(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f)
+        struct arena *scratch, struct fault *f, bool *ret_any)
 {
     RESULT r = NULL;
     PARAMS(p, scratch);
@@ -123,7 +133,7 @@ static enum err find_changes(struct conn *c, const struct store_version_job *job
     params_int(&p, job->version);
     enum err e = conn_run(c, SQL_CHANGE_IDS, &p, f, &r);
     if (!e)
-        give_ids(job, r);
+        *ret_any = give_ids(job, r);
     return e;
 }
 
@@ -149,8 +159,8 @@ static enum err put_changes(struct conn *c, const struct store_version_job *job,
         array_begin(&a[k]);
         for (size_t i = 0; i < job->nchanges; i++) {
             const struct store_change *ch = &job->changes[i];
-            const int64_t numbers[] = {ch->sentinel_id, ch->old_version, ch->inserted, ch->deleted,
-                    ch->updated, ch->moved};
+            const int64_t numbers[] = {ch->sentinel_id, ch->old_version, ch->inserted,
+                    ch->deleted, ch->updated, ch->moved};
             if (k < 6)
                 array_int(&a[k], numbers[k]);
             else if (k == 6)
@@ -166,7 +176,7 @@ static enum err put_changes(struct conn *c, const struct store_version_job *job,
     if (!e)
         e = conn_run(c, SQL_CHANGES_PUT, &p, f, &r);
     if (!e)
-        give_ids(job, r);
+        (void)give_ids(job, r); /* none, when all who asked are gone */
     for (int k = 0; k < COLUMNS; k++)
         buf_done(&a[k]);
     return e;
@@ -297,21 +307,35 @@ static enum err put_state(struct conn *c, const struct store_version_job *job,
     return conn_run(c, SQL_VERSION_STATE, &p, f, NULL);
 }
 
-enum err apply_version(struct conn *c, struct store_version_job *job, struct arena *scratch,
-        struct fault *f)
+/* Was it done before?  A version is known by its row; when that was there already and only
+ * who looked at it is new, the job is known by its changes: (1). */
+static enum err begin_version(struct conn *c, const struct store_version_job *job,
+        struct arena *scratch, struct fault *f, bool *ret_was_done)
 {
-    bool is_new = job->exists;
+    bool is_new = true, known = false;
     enum err e = OK;
-    if (!job->exists)
+    if (!job->exists) {
         e = put_body(c, job, scratch, f);
-    if (!e && !job->exists)
-        e = put_version_row(c, job, scratch, f, &is_new);
-    if (!e && !is_new) { /* (1) */
-        e = check_same(c, job, scratch, f);
-        return e || !job->nchanges ? e : find_changes(c, job, scratch, f);
+        if (!e)
+            e = put_version_row(c, job, scratch, f, &is_new);
+        if (!e && !is_new)
+            e = check_same(c, job, scratch, f);
     }
+    if (!e && job->nchanges && (!is_new || job->exists))
+        e = find_changes(c, job, scratch, f, &known);
+    *ret_was_done = !is_new || known;
+    return e;
+}
+
+enum err apply_version(
+        struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f)
+{
+    bool was_done = false;
+    enum err e = begin_version(c, job, scratch, f, &was_done);
+    if (e || was_done)
+        return e;
     CRASH_POINT("after_version_row");
-    if (!e && job->nchanges)
+    if (job->nchanges)
         e = put_changes(c, job, scratch, f);
     if (!e && job->nnotices)
         e = put_notices(c, job, scratch, f);
@@ -328,19 +352,20 @@ enum err apply_version(struct conn *c, struct store_version_job *job, struct are
 
 /* ---- a version read back ---- */
 
-static enum err unpack(const PGresult *r, int column, struct buf *out, const char *what,
-        struct fault *f)
+static enum err unpack(
+        const PGresult *r, int column, struct buf *out, const char *what, struct fault *f)
 {
     buf_clear(out);
     if (PQgetisnull(r, 0, column))
         return OK;
     if (unzip(PQgetvalue(r, 0, column), (size_t)PQgetlength(r, 0, column), out))
         return OK;
-    return fault_set(f, ERR_STORE, "a stored %s is damaged, or larger than is allowed now", what);
+    return fault_set(
+            f, ERR_STORE, "a stored %s is damaged, or larger than is allowed now", what);
 }
 
-enum err apply_load(struct conn *c, struct store_load_job *job, struct arena *scratch,
-        struct fault *f)
+enum err apply_load(
+        struct conn *c, struct store_load_job *job, struct arena *scratch, struct fault *f)
 {
     RESULT r = NULL;
     PARAMS(p, scratch);
@@ -357,8 +382,8 @@ enum err apply_load(struct conn *c, struct store_load_job *job, struct arena *sc
     return e ? e : unpack(r, 1, &job->body, "body", f);
 }
 
-enum err apply(struct conn *c, struct store_job *job, msec now, struct arena *scratch,
-        struct fault *f)
+enum err apply(
+        struct conn *c, struct store_job *job, msec now, struct arena *scratch, struct fault *f)
 {
     c->trouble = CONN_FINE;
     switch (job->kind) {

@@ -14,8 +14,8 @@ struct known {
     const char *name; /* in scratch */
 };
 
-static enum err get_known(struct conn *c, int64_t id, struct arena *scratch, struct fault *f,
-        struct known *ret)
+static enum err get_known(
+        struct conn *c, int64_t id, struct arena *scratch, struct fault *f, struct known *ret)
 {
     RESULT r = NULL;
     PARAMS(p, scratch);
@@ -24,7 +24,8 @@ static enum err get_known(struct conn *c, int64_t id, struct arena *scratch, str
     if (e)
         return e;
     if (PQntuples(r) == 0)
-        return fault_set(f, ERR_NAME, "sentinel number %lld is not in the store", (long long)id);
+        return fault_set(
+                f, ERR_NAME, "sentinel number %lld is not in the store", (long long)id);
     ret->page_id = result_int(r, 0, 0);
     ret->name = arena_strdup(scratch, PQgetvalue(r, 0, 1));
     return OK;
@@ -44,8 +45,8 @@ static enum err find_page(struct conn *c, const struct sha256 *key, struct arena
     return e;
 }
 
-static enum err need_page(struct conn *c, const char *url, struct arena *scratch, struct fault *f,
-        int64_t *ret_id, bool *ret_is_new)
+static enum err need_page(struct conn *c, const char *url, struct arena *scratch,
+        struct fault *f, int64_t *ret_id, bool *ret_is_new)
 {
     struct sha256 key = sha256_of(url, strlen(url));
     RESULT r = NULL;
@@ -64,8 +65,8 @@ static enum err need_page(struct conn *c, const char *url, struct arena *scratch
     return conn_run(c, SQL_PAGE_STATE_PUT, &q, f, NULL);
 }
 
-static enum err drop_page_if_unused(struct conn *c, int64_t page_id, struct arena *scratch,
-        struct fault *f)
+static enum err drop_page_if_unused(
+        struct conn *c, int64_t page_id, struct arena *scratch, struct fault *f)
 {
     RESULT bodies = NULL;
     RESULT dropped = NULL;
@@ -92,8 +93,8 @@ static enum err name_taken(struct conn *c, enum err e, const char *name, struct 
     return fault_set(f, ERR_NAME, "sentinel \"%s\" exists already", name);
 }
 
-static enum err step_create(struct conn *c, struct store_step *st, struct arena *scratch,
-        struct fault *f)
+static enum err step_create(
+        struct conn *c, struct store_step *st, struct arena *scratch, struct fault *f)
 {
     enum err e = OK;
     st->ret_page_id = 0;
@@ -130,8 +131,8 @@ static enum err step_create(struct conn *c, struct store_step *st, struct arena 
 }
 
 /* Whoever takes a place has seen the version that is current then, and nothing before it. */
-static enum err see_base(struct conn *c, const struct store_step *st, struct arena *scratch,
-        struct fault *f)
+static enum err see_base(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
 {
     PARAMS(p, scratch);
     params_text(&p, arena_printf(scratch, "{%lld}", (long long)st->sentinel_id));
@@ -140,8 +141,8 @@ static enum err see_base(struct conn *c, const struct store_step *st, struct are
 }
 
 /* A new definition may name another page, whose versions are counted anew. */
-static enum err forget_versions(struct conn *c, const struct store_step *st,
-        struct arena *scratch, struct fault *f)
+static enum err forget_versions(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
 {
     PARAMS(p, scratch);
     params_int(&p, st->sentinel_id);
@@ -187,8 +188,8 @@ static enum err step_replace(struct conn *c, struct store_step *st, const struct
     return st->ret_page_id == k->page_id ? OK : drop_page_if_unused(c, k->page_id, scratch, f);
 }
 
-static enum err step_state(struct conn *c, const struct store_step *st, struct arena *scratch,
-        struct fault *f)
+static enum err step_state(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
 {
     PARAMS(p, scratch);
     params_int(&p, st->sentinel_id);
@@ -205,8 +206,8 @@ static enum err step_state(struct conn *c, const struct store_step *st, struct a
 }
 
 /* A sentinel that was replaced may have watched more pages than the last one. */
-static enum err step_drop(struct conn *c, const struct store_step *st, struct arena *scratch,
-        struct fault *f)
+static enum err step_drop(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
 {
     RESULT pages = NULL;
     PARAMS(p, scratch);
@@ -234,8 +235,8 @@ static enum err put_event(struct conn *c, const struct store_step *st, const cha
     return conn_run(c, SQL_EVENT_PUT, &p, f, NULL);
 }
 
-static enum err do_step(struct conn *c, struct store_step *st, struct arena *scratch,
-        struct fault *f)
+static enum err do_step(
+        struct conn *c, struct store_step *st, struct arena *scratch, struct fault *f)
 {
     struct known k = {.name = st->name};
     enum err e = OK;
@@ -293,8 +294,8 @@ static enum err answer(struct conn *c, const struct store_plan_job *job, msec no
 }
 
 /* The plan was done before: the numbers it gave out then. */
-static enum err find_created(struct conn *c, struct store_step *st, struct arena *scratch,
-        struct fault *f)
+static enum err find_created(
+        struct conn *c, struct store_step *st, struct arena *scratch, struct fault *f)
 {
     if (st->kind != STORE_STEP_CREATE)
         return OK;

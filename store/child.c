@@ -34,8 +34,8 @@ static void NORETURN give_up(int pipe_fd, enum step step)
     _exit(127);
 }
 
-static void NORETURN become(const struct child_spec *spec, pid_t parent, int log_fd, int in_fd,
-        int pipe_fd)
+static void NORETURN become(
+        const struct child_spec *spec, pid_t parent, int log_fd, int in_fd, int pipe_fd)
 {
     static char *const environment[] = {
             "PATH=/usr/bin:/bin", "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "HOME=/", NULL};
@@ -65,7 +65,8 @@ static void NORETURN become(const struct child_spec *spec, pid_t parent, int log
 
 /* Which directory on the way is the one the user cannot enter?  Asked in a child, since
  * only the kernel knows all that decides it. */
-static void name_closed_parent(const char *path, const struct account *a, char *closed, size_t size)
+static void name_closed_parent(
+        const char *path, const struct account *a, char *closed, size_t size)
 {
     str_copy(closed, size, path);
     for (size_t len = 1; len <= strlen(path); len++) {
@@ -92,7 +93,8 @@ static void name_closed_parent(const char *path, const struct account *a, char *
     }
 }
 
-static enum err explain(const struct child_spec *spec, const struct failure *why, struct fault *f)
+static enum err explain(
+        const struct child_spec *spec, const struct failure *why, struct fault *f)
 {
     char closed[256];
     enum err e = ERR_IO;
@@ -103,24 +105,27 @@ static enum err explain(const struct child_spec *spec, const struct failure *why
         break;
     case STEP_DIRECTORY:
         name_closed_parent(spec->cwd, spec->account, closed, sizeof closed);
-        e = fault_set(f, ERR_IO, "user \"%s\", who runs the private PostgreSQL, cannot enter \"%s\"",
+        e = fault_set(f, ERR_IO,
+                "user \"%s\", who runs the private PostgreSQL, cannot enter \"%s\"",
                 spec->account->name, closed);
         fault_hint(f, "Give --data a directory below one that everybody may search, such as "
                       "/var/lib/vigil.");
         break;
     case STEP_EXEC:
         e = fault_set(f, ERR_IO, "cannot run \"%s\": %s", spec->argv[0], strerror(why->error));
-        fault_hint(f, "Check the Debian package postgresql and the mount options of its directory.");
+        fault_hint(f,
+                "Check the Debian package postgresql and the mount options of its directory.");
         break;
     case STEP_ORPHAN:
-        e = fault_set(f, ERR_IO, "\"%s\" was started by a process that has ended", spec->argv[0]);
+        e = fault_set(
+                f, ERR_IO, "\"%s\" was started by a process that has ended", spec->argv[0]);
         break;
     }
     return e;
 }
 
-static enum err open_files(const struct child_spec *spec, struct fault *f, int *log_fd, int *in_fd,
-        int fds[2])
+static enum err open_files(
+        const struct child_spec *spec, struct fault *f, int *log_fd, int *in_fd, int fds[2])
 {
     *log_fd = open(spec->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (*log_fd < 0)

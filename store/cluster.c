@@ -1,7 +1,8 @@
 /* Making the cluster, once.
  *
- *  (1) initdb works in DATA/pg.new, and only a finished cluster is renamed to DATA/pg: cut
- *      off half way it is begun anew.
+ *  (1) initdb works in DATA/pg.new-XXXXXX, and only a finished cluster is renamed to DATA/pg:
+ *      cut off half way it is begun anew, elsewhere, since the old one may still be busy
+ *      removing what it made.
  *  (2) Nobody gets in but through the unix socket, as the server's own user, root, or whoever
  *      made it, and all of them as the role "vigil".
  *
@@ -11,36 +12,40 @@
  */
 #include "store/embedded.h"
 #include "base/buf.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char settings[] = "\n"
-                               "# Vigil's private server.  Change what you like below; listen_addresses, the socket\n"
-                               "# directory, fsync and full_page_writes are set by vigil itself.\n"
-                               "max_connections = 30\n"
-                               "shared_buffers = 64MB\n"
-                               "work_mem = 8MB\n"
-                               "maintenance_work_mem = 64MB\n"
-                               "max_wal_size = 512MB\n"
-                               "wal_compression = on\n"
-                               "checkpoint_timeout = 10min\n"
-                               "max_parallel_workers_per_gather = 0\n"
-                               "jit = off\n"
-                               "autovacuum = on\n"
-                               "timezone = 'UTC'\n"
-                               "log_timezone = 'UTC'\n"
-                               "log_line_prefix = '%m [%p] '\n"
-                               "logging_collector = off\n";
+static const char settings[] =
+        "\n"
+        "# Vigil's private server.  Change what you like below; listen_addresses, the socket\n"
+        "# directory, fsync and full_page_writes are set by vigil itself.\n"
+        "max_connections = 30\n"
+        "shared_buffers = 64MB\n"
+        "work_mem = 8MB\n"
+        "maintenance_work_mem = 64MB\n"
+        "max_wal_size = 512MB\n"
+        "wal_compression = on\n"
+        "checkpoint_timeout = 10min\n"
+        "max_parallel_workers_per_gather = 0\n"
+        "jit = off\n"
+        "autovacuum = on\n"
+        "timezone = 'UTC'\n"
+        "log_timezone = 'UTC'\n"
+        "log_line_prefix = '%m [%p] '\n"
+        "logging_collector = off\n";
 
-static const char hba[] = "# Made by Vigil.  Only the unix socket, only those in pg_ident.conf.\n"
-                          "local all all peer map=vigil\n";
+static const char hba[] =
+        "# Made by Vigil.  Only the unix socket, only those in pg_ident.conf.\n"
+        "local all all peer map=vigil\n";
 
 static enum err put(const char *dir, const char *name, int flags, const char *text,
         const struct account *who, struct fault *f)
@@ -53,7 +58,7 @@ static enum err put(const char *dir, const char *name, int flags, const char *te
     size_t len = strlen(text);
     errno = 0;
     bool good = write(fd, text, len) == (ssize_t)len && fsync(fd) == 0 &&
-            (!who->must_switch || fchown(fd, who->uid, who->gid) == 0);
+                (!who->must_switch || fchown(fd, who->uid, who->gid) == 0);
     int error = errno ? errno : ENOSPC;
     close(fd);
     return good ? OK : datadir_fault(f, error, "write", path);
@@ -111,26 +116,30 @@ static enum err publish(const char *from, const char *to, const char *parent, st
     return OK;
 }
 
-/* An initdb whose parent was killed may write a little longer: (1). */
-static enum err begin_anew(const char *dir, struct fault *f)
+/* Those who were cut off may be at work for another moment; what cannot be removed now is
+ * removed by the next one who makes a cluster here. */
+static void remove_leftovers(const char *data)
 {
-    for (int tries = 0;; tries++) {
-        datadir_remove(dir);
-        if (mkdir(dir, 0700) == 0)
-            return OK;
-        if (errno != EEXIST || tries == 50)
-            return datadir_fault(f, errno, "make", dir);
-        pause_ms(100);
+    DIR *d = opendir(data);
+    if (!d)
+        return;
+    for (struct dirent *entry; (entry = readdir(d));) {
+        char path[4096];
+        int n = snprintf(path, sizeof path, "%s/%s", data, entry->d_name);
+        if (strncmp(entry->d_name, "pg.new-", 7) == 0 && n > 0 && (size_t)n < sizeof path)
+            datadir_remove(path);
     }
+    closedir(d);
 }
 
 enum err cluster_make(const struct server *s, struct fault *f)
 {
     char dir[4096];
-    snprintf(dir, sizeof dir, "%s.new", s->cluster);
-    enum err e = begin_anew(dir, f);
-    if (!e)
-        e = datadir_own(dir, &s->account, f);
+    snprintf(dir, sizeof dir, "%s.new-XXXXXX", s->cluster);
+    remove_leftovers(s->data);
+    if (!mkdtemp(dir))
+        return datadir_fault(f, errno, "make a directory in", s->data);
+    enum err e = datadir_own(dir, &s->account, f);
     if (!e)
         e = run_initdb(s, dir, f);
     if (!e)

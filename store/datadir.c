@@ -26,11 +26,13 @@ enum err datadir_fault(struct fault *f, int error, const char *doing, const char
         fault_hint(f, "Free some space on the disk that holds it, or give another --data.");
         break;
     case EROFS:
-        fault_hint(f, "The disk is mounted read-only; give --data a directory that can be written.");
+        fault_hint(f,
+                "The disk is mounted read-only; give --data a directory that can be written.");
         break;
     case EACCES:
     case EPERM:
-        fault_hint(f, "Give --data a directory of your own, or run as a user who may use this one.");
+        fault_hint(f,
+                "Give --data a directory of your own, or run as a user who may use this one.");
         break;
     case ENOTDIR:
     case EEXIST:
@@ -105,8 +107,8 @@ enum err datadir_own(const char *path, const struct account *who, struct fault *
         return datadir_fault(f, ENOTDIR, "use", path);
     if (st.st_uid != who->uid) {
         if (geteuid() != 0 || st.st_uid != 0) {
-            enum err e = fault_set(f, ERR_IO, "\"%s\" belongs to another user than \"%s\"", path,
-                    who->name);
+            enum err e = fault_set(
+                    f, ERR_IO, "\"%s\" belongs to another user than \"%s\"", path, who->name);
             fault_hint(f, "Give another --data, or give it back with chown -R %s.", who->name);
             return e;
         }

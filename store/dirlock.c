@@ -41,8 +41,8 @@ static void read_holder(int fd, struct dirlock_holder *ret)
         str_copy(ret->name, sizeof ret->name, name + 1);
 }
 
-enum err dirlock_try(const char *data, struct fault *f, int *ret_fd,
-        struct dirlock_holder *ret_holder)
+enum err dirlock_try(
+        const char *data, struct fault *f, int *ret_fd, struct dirlock_holder *ret_holder)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/lock", data);
@@ -66,8 +66,9 @@ enum err dirlock_sign(int fd, const char *data, enum store_role role, const char
 {
     char text[512];
     int n = role == STORE_ENGINE
-            ? snprintf(text, sizeof text, "engine %ld\n%s\n", (long)getpid(), run_dir)
-            : snprintf(text, sizeof text, "command %ld %s\n\n", (long)getpid(), who ? who : "");
+                    ? snprintf(text, sizeof text, "engine %ld\n%s\n", (long)getpid(), run_dir)
+                    : snprintf(text, sizeof text, "command %ld %s\n\n", (long)getpid(),
+                              who ? who : "");
     if (n < 0 || (size_t)n >= sizeof text)
         n = (int)sizeof text - 1;
     if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n)
@@ -79,10 +80,11 @@ enum err dirlock_busy(const char *data, const struct dirlock_holder *h, struct f
 {
     enum err e;
     if (!h->pid)
-        e = fault_set(f, ERR_BUSY, "the data directory \"%s\" is in use by another vigil", data);
+        e = fault_set(
+                f, ERR_BUSY, "the data directory \"%s\" is in use by another vigil", data);
     else if (h->is_engine)
-        e = fault_set(f, ERR_BUSY, "the data directory \"%s\" is in use by the engine, process %ld",
-                data, h->pid);
+        e = fault_set(f, ERR_BUSY,
+                "the data directory \"%s\" is in use by the engine, process %ld", data, h->pid);
     else
         e = fault_set(f, ERR_BUSY,
                 "the data directory \"%s\" is in use by the command \"%s\", process %ld", data,
@@ -95,6 +97,7 @@ void dirlock_release(int fd)
 {
     if (fd < 0)
         return;
-    (void)!ftruncate(fd, 0); /* only so that nobody reads an old name; the lock is what counts */
+    (void)!ftruncate(
+            fd, 0); /* only so that nobody reads an old name; the lock is what counts */
     close(fd);
 }

@@ -58,9 +58,12 @@ static enum err settle(struct arena *life, struct embedded *e, struct fault *f)
         if (clock_mono(&clock_system) >= until) {
             if (!h.is_engine)
                 return r;
-            r = fault_set(f, ERR_STORE, "the database of the running engine, process %ld, does not "
-                                        "answer", h.pid);
-            fault_hint(f, "See what the engine says; \"%s/pg.log\" is the server's log.", e->data);
+            r = fault_set(f, ERR_STORE,
+                    "the database of the running engine, process %ld, does not "
+                    "answer",
+                    h.pid);
+            fault_hint(
+                    f, "See what the engine says; \"%s/pg.log\" is the server's log.", e->data);
             return r;
         }
         pause_ms(nap);
@@ -78,7 +81,8 @@ static enum err make_cluster(struct embedded *e, struct fault *f)
     if (stat(path, &st) == 0)
         return OK;
     if (stat(s->cluster, &st) == 0 && rmdir(s->cluster) != 0) {
-        enum err r = fault_set(f, ERR_IO, "\"%s\" is there but is no PostgreSQL cluster", s->cluster);
+        enum err r = fault_set(
+                f, ERR_IO, "\"%s\" is there but is no PostgreSQL cluster", s->cluster);
         fault_hint(f, "Give another --data, or move it out of the way.");
         return r;
     }
@@ -92,7 +96,7 @@ static enum err make_cluster(struct embedded *e, struct fault *f)
 static bool is_worth_retrying(const struct fault *f)
 {
     return f->code == ERR_BUSY || strstr(f->message, "is still in use") ||
-            strstr(f->message, "already exists");
+           strstr(f->message, "already exists");
 }
 
 static enum err serve(struct embedded *e, struct fault *f)
@@ -106,8 +110,8 @@ static enum err serve(struct embedded *e, struct fault *f)
             if (server_holds_directory(s) && answers(e->conninfo))
                 return OK;
             if (spent > recovery_patience)
-                return fault_set(f, ERR_STORE, "the private PostgreSQL did not come up; see \"%s\"",
-                        s->log);
+                return fault_set(f, ERR_STORE,
+                        "the private PostgreSQL did not come up; see \"%s\"", s->log);
         } else {
             enum err r = server_start(s, &why);
             if (r && (r != ERR_BUSY || spent > patience)) {

@@ -56,20 +56,19 @@ void embedded_close(struct embedded *e);
 MUST_USE enum err embedded_ensure(struct embedded *e, struct fault *f);
 
 /* ---- account.c ---- */
-MUST_USE enum err account_choose(const char *data, const char *wanted, struct fault *f,
-        struct account *ret_account);
+MUST_USE enum err account_choose(
+        const char *data, const char *wanted, struct fault *f, struct account *ret_account);
 
 /* ---- programs.c ---- */
 /* `major` 0: the newest.  `dir` NULL: look where Debian puts them, then along PATH. */
-MUST_USE enum err programs_find(const char *dir, int major, struct fault *f,
-        struct programs *ret_programs);
-MUST_USE enum err programs_find_for(const char *dir, const char *cluster, struct fault *f,
-        struct programs *ret_programs);
+MUST_USE enum err programs_find(
+        const char *dir, int major, struct fault *f, struct programs *ret_programs);
+MUST_USE enum err programs_find_for(
+        const char *dir, const char *cluster, struct fault *f, struct programs *ret_programs);
 
 /* ---- datadir.c ---- */
 /* Makes the directory (and its parents) or checks an existing one. */
-MUST_USE enum err datadir_prepare(const char *data, const struct account *who,
-        struct fault *f);
+MUST_USE enum err datadir_prepare(const char *data, const struct account *who, struct fault *f);
 char *datadir_absolute(struct arena *life, const char *data);
 /* A file trouble in words, with the remedy for what people meet: ERR_IO. */
 enum err datadir_fault(struct fault *f, int error, const char *doing, const char *path);
@@ -95,10 +94,10 @@ struct dirlock_holder {
 };
 
 /* One attempt.  When somebody else holds it, says who. */
-MUST_USE enum err dirlock_try(const char *data, struct fault *f, int *ret_fd,
-        struct dirlock_holder *ret_holder);
-MUST_USE enum err dirlock_sign(int fd, const char *data, enum store_role role,
-        const char *who, const char *run_dir, struct fault *f);
+MUST_USE enum err dirlock_try(
+        const char *data, struct fault *f, int *ret_fd, struct dirlock_holder *ret_holder);
+MUST_USE enum err dirlock_sign(int fd, const char *data, enum store_role role, const char *who,
+        const char *run_dir, struct fault *f);
 enum err dirlock_busy(const char *data, const struct dirlock_holder *h, struct fault *f);
 void dirlock_release(int fd);
 
@@ -110,8 +109,8 @@ struct child_spec {
     const char *const *argv; /* argv[0] is the absolute path */
     const char *cwd;
     const struct account *account;
-    const char *log;     /* output goes to the end of this file */
-    int dies_with; /* signal when our thread ends */
+    const char *log; /* output goes to the end of this file */
+    int dies_with;   /* signal when our thread ends */
 };
 MUST_USE enum err child_start(const struct child_spec *spec, struct fault *f, pid_t *ret_pid);
 /* Has it ended?  Reaps it. */

@@ -53,15 +53,16 @@ static bool is_dead_here(const struct holder *h)
     char here[256];
     host_name(here);
     return h->known && strcmp(h->host, here) == 0 && kill((pid_t)h->process, 0) != 0 &&
-            errno == ESRCH;
+           errno == ESRCH;
 }
 
 static enum err busy(const struct holder *h, const struct store *s, struct fault *f)
 {
-    enum err e = h->known
-            ? fault_set(f, ERR_BUSY, "%s is in use by the engine on %s, process %lld, since %s",
-                      store_describe(s), h->host, (long long)h->process, h->since)
-            : fault_set(f, ERR_BUSY, "%s is in use by another engine", store_describe(s));
+    enum err e = h->known ? fault_set(f, ERR_BUSY,
+                                    "%s is in use by the engine on %s, process %lld, since %s",
+                                    store_describe(s), h->host, (long long)h->process, h->since)
+                          : fault_set(f, ERR_BUSY, "%s is in use by another engine",
+                                    store_describe(s));
     fault_hint(f, "Stop that engine, or name another database.");
     return e;
 }
@@ -146,8 +147,8 @@ enum err engine_lock_regain(struct conn *c, const struct store *s, int old_backe
         return e;
     if (!h.known || strcmp(h.session, s->session) != 0) { /* (2) */
         e = h.known ? fault_set(f, ERR_BUSY,
-                              "the engine on %s, process %lld, has taken over the database", h.host,
-                              (long long)h.process)
+                              "the engine on %s, process %lld, has taken over the database",
+                              h.host, (long long)h.process)
                     : fault_set(f, ERR_BUSY, "the database was replaced by another one");
         fault_hint(f, "Start this engine again.");
         return e;

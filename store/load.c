@@ -77,6 +77,7 @@ enum err store_load_pages(struct store *s, struct arena *life, struct fault *f,
                 .fetches = result_int(r, i, 9),
                 .failures = result_int(r, i, 10),
                 .learned = keep(life, result_text(r, i, 11)),
+                .next_fetch_at = result_time(r, i, 13),
         };
         const char *body = from_hex(life, result_text(r, i, 12));
         if (body)

@@ -18,8 +18,8 @@ static void checksum_of(const struct migration *m, char hex[65])
 static enum err too_new(int64_t theirs, struct fault *f)
 {
     enum err e = fault_set(f, ERR_STORE,
-            "the database has schema %lld, this vigil knows schemas up to %zu", (long long)theirs,
-            migration_count);
+            "the database has schema %lld, this vigil knows schemas up to %zu",
+            (long long)theirs, migration_count);
     fault_hint(f, "It was used by a newer vigil; install that one, or name another database.");
     return e;
 }

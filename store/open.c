@@ -34,8 +34,8 @@ struct address {
     const char *host, *port, *dbname;
 };
 
-static const char *or_environment(struct arena *life, const char *value, const char *name,
-        const char *otherwise)
+static const char *or_environment(
+        struct arena *life, const char *value, const char *name, const char *otherwise)
 {
     if (!value || !*value)
         value = getenv(name);
@@ -43,8 +43,8 @@ static const char *or_environment(struct arena *life, const char *value, const c
 }
 
 /* Where --db leads, for people and as the key of its socket directory. */
-static enum err read_address(struct arena *life, const char *db, struct fault *f,
-        struct address *ret)
+static enum err read_address(
+        struct arena *life, const char *db, struct fault *f, struct address *ret)
 {
     char *why = NULL;
     bool is_name = !strstr(db, "://") && !strchr(db, '=');
@@ -59,12 +59,12 @@ static enum err read_address(struct arena *life, const char *db, struct fault *f
     const char *host = NULL, *hostaddr = NULL, *port = NULL, *dbname = is_name ? db : NULL,
                *user = NULL;
     for (PQconninfoOption *o = all; o->keyword; o++) {
-        const char **field = strcmp(o->keyword, "host") == 0 ? &host
-                : strcmp(o->keyword, "hostaddr") == 0        ? &hostaddr
-                : strcmp(o->keyword, "port") == 0            ? &port
-                : strcmp(o->keyword, "dbname") == 0          ? &dbname
-                : strcmp(o->keyword, "user") == 0            ? &user
-                                                             : NULL;
+        const char **field = strcmp(o->keyword, "host") == 0       ? &host
+                             : strcmp(o->keyword, "hostaddr") == 0 ? &hostaddr
+                             : strcmp(o->keyword, "port") == 0     ? &port
+                             : strcmp(o->keyword, "dbname") == 0   ? &dbname
+                             : strcmp(o->keyword, "user") == 0     ? &user
+                                                                   : NULL;
         if (field && o->val)
             *field = o->val;
     }
@@ -101,7 +101,8 @@ static enum err open_named(struct arena *life, struct store *s, struct fault *f)
 static enum err open_private(struct arena *life, struct store *s, struct fault *f)
 {
     if (!s->options.data) {
-        enum err e = fault_set(f, ERR_RANGE, "neither a data directory nor a database is named");
+        enum err e =
+                fault_set(f, ERR_RANGE, "neither a data directory nor a database is named");
         fault_hint(f, "Give --data DIR or --db URL.");
         return e;
     }
@@ -249,8 +250,8 @@ const char *store_find_control(struct arena *life, const struct store_options *o
     if (o->db) {
         if (read_address(life, o->db, NULL, &a) != OK)
             return NULL;
-        return arena_printf(life, "%s/control",
-                rundir_path(life, NULL, address_key(life, &a), geteuid()));
+        return arena_printf(
+                life, "%s/control", rundir_path(life, NULL, address_key(life, &a), geteuid()));
     }
     if (!o->data)
         return NULL;

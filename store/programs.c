@@ -112,8 +112,8 @@ static enum err missing(const char *dir, struct fault *f)
     return e;
 }
 
-enum err programs_find(const char *dir, int major, struct fault *f,
-        struct programs *ret_programs)
+enum err programs_find(
+        const char *dir, int major, struct fault *f, struct programs *ret_programs)
 {
     if (dir) {
         int here = has_programs(dir) ? ask_major(dir) : 0;
@@ -137,8 +137,8 @@ static int cluster_major(const char *cluster)
     return (int)strtol(text, NULL, 10);
 }
 
-enum err programs_find_for(const char *dir, const char *cluster, struct fault *f,
-        struct programs *ret_programs)
+enum err programs_find_for(
+        const char *dir, const char *cluster, struct fault *f, struct programs *ret_programs)
 {
     int major = cluster_major(cluster);
     if (!major)

@@ -6,12 +6,20 @@
 #include "base/str.h"
 
 _Static_assert(SQL_Q_NAMES - SQL_Q_LIST == STORE_Q_NAMES - STORE_Q_LIST &&
-                SQL_Q_NAMES + 1 == SQL_COUNT && STORE_Q_NAMES + 1 == STORE_QUERY_COUNT,
+                       SQL_Q_NAMES + 1 == SQL_COUNT && STORE_Q_NAMES + 1 == STORE_QUERY_COUNT,
         "the questions stand in the same order in both lists");
 
 /* Types of PostgreSQL's own catalogue; these numbers never change. */
-enum { OID_BOOL = 16, OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_JSON = 114,
-    OID_TIMESTAMPTZ = 1184, OID_NUMERIC = 1700, OID_JSONB = 3802 };
+enum {
+    OID_BOOL = 16,
+    OID_INT8 = 20,
+    OID_INT2 = 21,
+    OID_INT4 = 23,
+    OID_JSON = 114,
+    OID_TIMESTAMPTZ = 1184,
+    OID_NUMERIC = 1700,
+    OID_JSONB = 3802
+};
 
 struct store_rows {
     PGresult *result;
@@ -69,8 +77,9 @@ static enum err run(struct store *s, enum statement st, const struct params *p, 
     return e ? e : conn_run(&s->conn, st, p, f, ret);
 }
 
-enum err store_query(struct store *s, enum store_query q, int nparams, const char *const *params,
-        struct arena *life, struct fault *f, struct store_rows **ret_rows)
+enum err store_query(struct store *s, enum store_query q, int nparams,
+        const char *const *params, struct arena *life, struct fault *f,
+        struct store_rows **ret_rows)
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "query");
     PARAMS(p, scratch);

@@ -29,8 +29,8 @@ static enum err subscribe(struct store *s, const char *channel, struct fault *f)
     return e;
 }
 
-enum err store_listen(struct store *s, const char *channel, msec wait, struct fault *f,
-        bool *ret_notified)
+enum err store_listen(
+        struct store *s, const char *channel, msec wait, struct fault *f, bool *ret_notified)
 {
     enum err e = subscribe(s, channel, f);
     if (!e)
@@ -68,8 +68,8 @@ static enum err put_request(struct store *s, const char *verb, const char *text,
     return e;
 }
 
-static enum err look(struct store *s, const struct params *id, struct arena *life, struct fault *f,
-        bool *ret_answered, int *ret_exit_code, char **ret_answer)
+static enum err look(struct store *s, const struct params *id, struct arena *life,
+        struct fault *f, bool *ret_answered, int *ret_exit_code, char **ret_answer)
 {
     RESULT r = NULL;
     enum err e = subscribe(s, "vigil_answers", f); /* anew after a loss */

@@ -1,9 +1,9 @@
 /* A directory for sockets.
  *
  * The path of a unix socket has at most 107 bytes, a data directory may be anywhere.  So
- * the sockets live in DATA/run when that is short and plain enough, otherwise in a directory named
- * after the database under /run/user/UID or /tmp.  In /tmp anybody may have made it first:
- * it must be a real directory, of the right user, closed to others.
+ * the sockets live in DATA/run when that is short and plain enough, otherwise in a directory
+ * named after the database under /run/user/UID or /tmp.  In /tmp anybody may have made it
+ * first: it must be a real directory, of the right user, closed to others.
  */
 #include "store/embedded.h"
 #include <errno.h>
@@ -21,7 +21,7 @@ static const char longest_name[] = "/.s.PGSQL.5432";
 static bool is_fit(const char *dir)
 {
     return strlen(dir) + strlen(longest_name) < sizeof((struct sockaddr_un *)0)->sun_path &&
-            !strpbrk(dir, ",'\"\\ \t\n@");
+           !strpbrk(dir, ",'\"\\ \t\n@");
 }
 
 const char *rundir_path(struct arena *life, const char *preferred, const char *key, uid_t uid)

@@ -97,7 +97,8 @@ enum err server_last_words(const struct server *s, const char *what, struct faul
     text[n > 0 ? n : 0] = 0;
     find_trouble(text, line, sizeof line);
 
-    enum err e = fault_set(f, ERR_IO, "%s: %s", what, line[0] ? line : "it ended without a word");
+    enum err e =
+            fault_set(f, ERR_IO, "%s: %s", what, line[0] ? line : "it ended without a word");
     if (strstr(text, "No space left on device") || strstr(text, "Disk quota exceeded"))
         fault_hint(f, "Free some space on the disk that holds \"%s\".", s->data);
     else if (strstr(text, "Read-only file system"))

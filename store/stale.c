@@ -92,13 +92,15 @@ enum err stale_clear(const struct server *s, struct fault *f)
         enum err e = fault_set(f, ERR_BUSY,
                 "an earlier PostgreSQL server, process %ld, still runs in \"%s\"", (long)alive,
                 s->cluster);
-        fault_hint(f, "It should end by itself in a moment; if somebody started it by hand, stop "
-                      "it: %s/pg_ctl -D %s stop.",
+        fault_hint(f,
+                "It should end by itself in a moment; if somebody started it by hand, stop "
+                "it: %s/pg_ctl -D %s stop.",
                 s->programs.dir, s->cluster);
         return e;
     }
 
-    static const char *const files[] = {"postmaster.pid", ".s.PGSQL.5432.lock", ".s.PGSQL.5432"};
+    static const char *const files[] = {
+            "postmaster.pid", ".s.PGSQL.5432.lock", ".s.PGSQL.5432"};
     for (size_t i = 0; i < countof(files); i++) { /* (3) */
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", i == 0 ? s->cluster : s->run_dir, files[i]);

@@ -39,8 +39,8 @@ struct store_options {
     const char *db;   /* a PostgreSQL URL or conninfo; NULL: the private server under data */
     const char *data; /* data directory; made when missing */
     enum store_role role;
-    const char *who;  /* for people: "run", "list": who holds the directory */
-    bool quiet;       /* do not say "making a database ..." on stderr */
+    const char *who; /* for people: "run", "list": who holds the directory */
+    bool quiet;      /* do not say "making a database ..." on stderr */
     const struct clock *clock;
     const char *pg_bin;  /* directory of the server's programs; NULL: the newest installed */
     const char *pg_user; /* whom the server runs as when root starts it; NULL: "postgres" */
@@ -83,7 +83,8 @@ enum store_query {
     STORE_Q_EVENTS,        /* $1 name: its events, newest last */
     STORE_Q_VERSIONS,      /* $1 url */
     STORE_Q_NOTIFICATIONS, /* $1 name or NULL */
-    STORE_Q_FIGURES,       /* one row: counts of sentinels by state, pages, versions, changes, pending, bytes */
+    STORE_Q_FIGURES,       /* one row: counts of sentinels by state, pages, versions, changes,
+                              pending, bytes */
     STORE_Q_NAMES,         /* every name, for "did you mean" */
     STORE_QUERY_COUNT
 };
@@ -106,8 +107,8 @@ enum store_type store_rows_type(const struct store_rows *r, int column);
 
 /* Blocks until the channel is notified, `wait` has passed (false) or the connection is
  * lost (fault).  The first call subscribes. Channels: "vigil_changes", "vigil_answers". */
-MUST_USE enum err store_listen(struct store *s, const char *channel, msec wait, struct fault *f,
-        bool *ret_notified);
+MUST_USE enum err store_listen(
+        struct store *s, const char *channel, msec wait, struct fault *f, bool *ret_notified);
 
 /* Asks the running engine for something and waits for its answer (at most `wait`).
  * Verb and text as in struct store_request; the answer is the engine's own text. */
@@ -133,15 +134,16 @@ struct store_sentinel {
 
 struct store_page {
     int64_t id;
-    const char *url; /* the normalised request */
-    int64_t latest_version; /* 0: none yet */
-    msec last_fetch_at, verified_at; /* MSEC_NEVER: not yet */
-    msec last_change_at;             /* when a version after the first was fetched */
+    const char *url;                  /* the normalised request */
+    int64_t latest_version;           /* 0: none yet */
+    msec last_fetch_at, verified_at;  /* MSEC_NEVER: not yet */
+    msec next_fetch_at;               /* as the newest fetch planned it */
+    msec last_change_at;              /* when a version after the first was fetched */
     const char *etag, *last_modified; /* the server's own bytes, newest; NULL: none */
     const char *error;                /* why the newest fetch failed; NULL: it did not */
-    int64_t fetches, failures; /* failures in a row */
-    const char *learned;       /* JSON of fetch/learn.h, NULL: nothing learned */
-    struct sha256 body;        /* of the latest version */
+    int64_t fetches, failures;        /* failures in a row */
+    const char *learned;              /* JSON of fetch/learn.h, NULL: nothing learned */
+    struct sha256 body;               /* of the latest version */
 };
 
 MUST_USE enum err store_load_sentinels(struct store *s, struct arena *life, struct fault *f,
@@ -176,11 +178,11 @@ struct store_change {
     const char *detail;  /* JSON: the lists of each leaf */
 };
 
-struct store_notice { /* a notification owed for a change; delivered later or at once */
-    unsigned change;     /* index into changes */
-    const char *method;  /* "dashboard", ... */
-    const char *target;  /* "" for the dashboard */
-    bool delivered;      /* the commit itself delivers it: the dashboard is the database */
+struct store_notice {   /* a notification owed for a change; delivered later or at once */
+    unsigned change;    /* index into changes */
+    const char *method; /* "dashboard", ... */
+    const char *target; /* "" for the dashboard */
+    bool delivered;     /* the commit itself delivers it: the dashboard is the database */
 };
 
 struct store_evaluation { /* every sentinel a version was looked at for, changed or not */
@@ -193,7 +195,8 @@ struct store_evaluation { /* every sentinel a version was looked at for, changed
  * is applying once. */
 struct store_fetch_state {
     int64_t page_id;
-    msec last_fetch_at, verified_at, next_fetch_at; /* MSEC_NEVER: unknown, kept as it is for verified_at */
+    msec last_fetch_at, verified_at,
+            next_fetch_at; /* MSEC_NEVER: unknown, kept as it is for verified_at */
     const char *etag, *last_modified, *error, *learned; /* NULL: none */
     int64_t fetches, failures;
 };
@@ -206,7 +209,7 @@ struct store_version_job {
     msec fetched_at;
     const char *media_type, *final_url, *content_type;
     struct sha256 body_sha256;
-    const void *body;   /* decoded bytes as received; compressed by the store */
+    const void *body; /* decoded bytes as received; compressed by the store */
     size_t body_bytes;
     const void *digest; /* page digest block; NULL when the page could not be parsed */
     size_t digest_bytes;
@@ -291,6 +294,8 @@ struct store_request {
 struct store_writer_hooks {
     /* All on the loop thread. */
     void (*requested)(const struct store_request *r, void *arg);
+    /* The database went away (why) or is back.  Told once more, while it is away, when it
+     * will not come back: another engine has taken over the database. */
     void (*availability)(bool available, const char *why, void *arg);
     void *arg;
 };

@@ -39,12 +39,12 @@ struct conn_target {
     const char *name;   /* application_name */
 };
 
-MUST_USE enum err conn_open(struct conn *c, const struct conn_target *t, msec wait,
-        struct fault *f);
+MUST_USE enum err conn_open(
+        struct conn *c, const struct conn_target *t, msec wait, struct fault *f);
 void conn_close(struct conn *c);
 
 /* Values for one statement; texts are borrowed, numbers written into `room`. */
-enum { PARAMS_MAX = 20 };
+enum { PARAMS_MAX = 24 };
 
 struct params {
     struct arena *scratch;
@@ -55,8 +55,8 @@ struct params {
 
 #define PARAMS(name, arena) struct params name = {.scratch = (arena)}
 void params_int(struct params *p, int64_t n);
-void params_id(struct params *p, int64_t id);    /* 0 is null */
-void params_time(struct params *p, msec at);     /* MSEC_NEVER is null */
+void params_id(struct params *p, int64_t id);      /* 0 is null */
+void params_time(struct params *p, msec at);       /* MSEC_NEVER is null */
 void params_text(struct params *p, const char *s); /* bad UTF-8 is repaired; NULL is null */
 void params_json(struct params *p, const char *s); /* and what jsonb refuses is replaced */
 void params_bool(struct params *p, bool b);
@@ -81,13 +81,13 @@ void conn_roll_back(struct conn *c);
 /* Runs a whole script (a migration), not prepared. */
 MUST_USE enum err conn_script(struct conn *c, const char *sql, struct fault *f);
 /* Waits for a notification (true) or until `wait` has passed; `extra_fd` also ends it. */
-MUST_USE enum err conn_wait(struct conn *c, int extra_fd, msec wait, struct fault *f,
-        bool *ret_notified);
+MUST_USE enum err conn_wait(
+        struct conn *c, int extra_fd, msec wait, struct fault *f, bool *ret_notified);
 
 void result_freep(PGresult **r);
 #define RESULT CLEANUP(result_freep) PGresult *
-int64_t result_int(const PGresult *r, int row, int column);  /* null is 0 */
-msec result_time(const PGresult *r, int row, int column);    /* null is MSEC_NEVER */
+int64_t result_int(const PGresult *r, int row, int column);      /* null is 0 */
+msec result_time(const PGresult *r, int row, int column);        /* null is MSEC_NEVER */
 const char *result_text(const PGresult *r, int row, int column); /* null is NULL */
 int64_t result_affected(PGresult *r);
 
@@ -108,14 +108,14 @@ MUST_USE enum err migrate(struct conn *c, bool may_change, msec now, struct faul
 /* ---- apply*.c: a job in the transaction that is open ---- */
 MUST_USE enum err apply(struct conn *c, struct store_job *job, msec now, struct arena *scratch,
         struct fault *f);
-MUST_USE enum err apply_version(struct conn *c, struct store_version_job *job,
-        struct arena *scratch, struct fault *f);
-MUST_USE enum err apply_touch(struct conn *c, struct store_touch_job *job, struct arena *scratch,
-        struct fault *f);
+MUST_USE enum err apply_version(
+        struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f);
+MUST_USE enum err apply_touch(
+        struct conn *c, struct store_touch_job *job, struct arena *scratch, struct fault *f);
 MUST_USE enum err apply_plan(struct conn *c, struct store_plan_job *job, msec now,
         struct arena *scratch, struct fault *f);
-MUST_USE enum err apply_load(struct conn *c, struct store_load_job *job, struct arena *scratch,
-        struct fault *f);
+MUST_USE enum err apply_load(
+        struct conn *c, struct store_load_job *job, struct arena *scratch, struct fault *f);
 
 /* ---- open.c ---- */
 struct store {
@@ -123,8 +123,8 @@ struct store {
     struct embedded *embedded; /* NULL: --db */
     const char *conninfo, *describe, *run_dir, *control_path;
     bool engine_running;
-    char session[40]; /* this engine's life, in vigil_kb.engine */
-    struct conn conn; /* the caller's thread */
+    char session[40];   /* this engine's life, in vigil_kb.engine */
+    struct conn conn;   /* the caller's thread */
     unsigned listening; /* channels subscribed on conn, one bit each */
     bool has_writer;
 };

@@ -25,8 +25,7 @@ static void wake_thread(struct store_writer *w)
 /* Moves a whole list to the end of another one. */
 static void splice(struct list *to, struct list *from)
 {
-    list_each(l, from)
-    {
+    list_each (l, from) {
         list_remove(l);
         list_append(to, l);
     }
@@ -94,12 +93,13 @@ static void deliver(struct store_writer *w)
     lock_take(&w->lock);
     splice(&finished, &w->finished);
     splice(&asked, &w->asked);
-    bool available = w->available;
+    bool available = w->available, for_good = w->for_good;
     str_copy(why, sizeof why, w->why);
     lock_release(&w->lock);
 
-    if (available != w->told_available) {
+    if (available != w->told_available || for_good != w->told_for_good) {
         w->told_available = available;
+        w->told_for_good = for_good;
         if (w->hooks.availability)
             w->hooks.availability(available, available ? "" : why, w->hooks.arg);
     }
@@ -233,8 +233,7 @@ size_t store_writer_stop(struct store_writer *w, msec wait)
     list_init(&left);
     splice(&left, &w->queue);
     lock_release(&w->lock);
-    list_each(l, &left)
-    {
+    list_each (l, &left) {
         struct store_job *job = list_entry(l, struct store_job, link);
         job->err = fault_set(&job->fault, ERR_STORE, "given up: %s",
                 w->why[0] ? w->why : "the database did not answer in time");

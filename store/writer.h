@@ -29,9 +29,10 @@ struct store_writer {
     struct list finished; /* jobs to be given back */
     struct list asked;    /* requests to be told */
     bool available;
-    char why[400];         /* when it is not */
-    bool wants_server;     /* the thread asks the loop thread to see to the server */
-    bool server_seen_to;   /* and this is the answer */
+    char why[400];       /* when it is not */
+    bool for_good;       /* and will not be again */
+    bool wants_server;   /* the thread asks the loop thread to see to the server */
+    bool server_seen_to; /* and this is the answer */
     struct fault server_fault;
     bool stopping, ended;
 
@@ -40,14 +41,14 @@ struct store_writer {
     atomic_size_t pending;
 
     /* loop thread */
-    bool told_available;
+    bool told_available, told_for_good;
 
     /* the thread */
     struct conn conn;
-    int lock_backend;    /* the session that last held the engine's lock */
-    int64_t job_number;  /* the newest given to a group */
+    int lock_backend;   /* the session that last held the engine's lock */
+    int64_t job_number; /* the newest given to a group */
     bool look_for_requests;
-    int64_t *delivered;  /* requests told and not answered yet */
+    int64_t *delivered; /* requests told and not answered yet */
     size_t ndelivered, delivered_cap;
     uint64_t jitter;
 };

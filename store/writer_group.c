@@ -18,16 +18,15 @@ enum { TIMEOUTS_MAX = 5 };
 
 static bool only_reads(const struct list *group)
 {
-    list_each(l, group)
-    {
+    list_each (l, group) {
         if (list_entry(l, struct store_job, link)->kind != STORE_JOB_LOAD)
             return false;
     }
     return true;
 }
 
-static enum err sign(struct store_writer *w, int64_t number, struct arena *scratch,
-        struct fault *f)
+static enum err sign(
+        struct store_writer *w, int64_t number, struct arena *scratch, struct fault *f)
 {
     RESULT r = NULL;
     PARAMS(p, scratch);
@@ -41,14 +40,13 @@ static enum err sign(struct store_writer *w, int64_t number, struct arena *scrat
     return fault_set(f, ERR_STORE, "another engine has written to the database");
 }
 
-static enum err attempt(struct store_writer *w, const struct list *group, int64_t number,
-        struct fault *f)
+static enum err attempt(
+        struct store_writer *w, const struct list *group, int64_t number, struct fault *f)
 {
     msec now = clock_wall(w->store->options.clock);
     SCRATCH struct arena *scratch = arena_new(NULL, "group");
     enum err e = conn_run(&w->conn, SQL_BEGIN, NULL, f, NULL);
-    list_each(l, group)
-    {
+    list_each (l, group) {
         if (!e)
             e = apply(&w->conn, list_entry(l, struct store_job, link), now, scratch, f);
     }
@@ -65,8 +63,7 @@ static enum err attempt(struct store_writer *w, const struct list *group, int64_
 
 static void finish(struct store_writer *w, struct list *group)
 {
-    list_each(l, group)
-    {
+    list_each (l, group) {
         struct store_job *job = list_entry(l, struct store_job, link);
         if (job->kind == STORE_JOB_PLAN && job->err == OK)
             writer_forget_request(w, container_of(job, struct store_plan_job, job)->request_id);

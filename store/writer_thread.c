@@ -74,6 +74,10 @@ bool writer_back_off(struct store_writer *w, unsigned n, msec most)
 void writer_stop_for_good(struct store_writer *w, const struct fault *why)
 {
     writer_unavailable(w, why);
+    lock_take(&w->lock);
+    w->for_good = true;
+    lock_release(&w->lock);
+    loop_waker_wake(&w->waker);
     while (nap(w, MSEC_PER_MINUTE))
         ;
 }
@@ -92,7 +96,8 @@ static enum err see_to_server(struct store_writer *w, struct fault *f)
     loop_waker_wake(&w->waker);
 
     lock_take(&w->lock);
-    pthread_cond_broadcast(&w->changed); /* the loop thread may be waiting in store_writer_stop */
+    pthread_cond_broadcast(
+            &w->changed); /* the loop thread may be waiting in store_writer_stop */
     while (!w->server_seen_to && !atomic_load(&w->give_up))
         lock_wait_for(&w->lock, &w->changed, 200);
     *f = w->server_fault;

@@ -181,6 +181,29 @@ TEST(cut_anywhere, "a response cut after any byte is a failure, in every framing
     expect_all_cuts_fail(&w, port, "gzip-close");
 }
 
+TEST(damaged, "a thousand damaged responses are each reported once, and hurt nobody else")
+{
+    struct fetch_options o = web_options;
+    o.max_host_connections = 32;
+    o.first_byte_timeout = o.total_timeout =
+            10000; /* the server is in no hurry with so many at once */
+    WEB(w, &o);
+    unsigned port = server_hostile(w.life, address);
+    enum { N = 1000 };
+    struct answer *all = arena_array_of(w.life, N, struct answer);
+    for (int i = 0; i < N; i++)
+        web_start(&w, &all[i],
+                &(struct fetch_request){.url = arena_printf(w.life,
+                                                "http://127.0.0.1:%u/damaged/%d", port, i)});
+    struct answer *good = web_get(&w, "http://127.0.0.1:%u/good", port);
+    EXPECT_TEXT(good->reason, "");
+    for (int i = 0; i < N; i++) {
+        web_wait(&w, &all[i]);
+        EXPECT_INT(all[i].done, 1);
+        EXPECT(all[i].outcome == FETCH_OK ? all[i].status == 200 : all[i].reason[0] != 0);
+    }
+}
+
 TEST(statuses, "an answer that is not the page is a failure with its name")
 {
     static const struct row rows[] = {
@@ -289,6 +312,25 @@ TEST(redirects, "redirects are followed, counted, and end somewhere")
     a = web_get(&w, "http://127.0.0.1:%u/endless-redirect", port);
     EXPECT_INT(a->outcome, FETCH_OK);
     EXPECT_TEXT(a->body, "<p>good</p>\n");
+}
+
+TEST(no_redirects, "redirects are not followed where the setting says so")
+{
+    struct fetch_options o = web_options;
+    o.max_redirects = 0;
+    WEB(w, &o);
+    unsigned port = server_hostile(w.life, address);
+    struct answer *a = web_get(&w, "http://127.0.0.1:%u/hops/1", port);
+    EXPECT_INT(a->outcome, FETCH_FAILED);
+    EXPECT_INT(a->status, 302);
+    EXPECT_TEXT(a->reason, "the server redirects, and redirects are not followed");
+}
+
+TEST(dropped_connections, "a kept connection that the server dropped is made anew, unnoticed")
+{
+    HOSTILE(w, port);
+    for (int i = 0; i < 10; i++)
+        EXPECT_INT(web_get(&w, "http://127.0.0.1:%u/good-then-close", port)->outcome, FETCH_OK);
 }
 
 TEST(bad_redirects, "a redirect to what is no public page is refused with the reason")

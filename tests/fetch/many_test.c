@@ -32,6 +32,22 @@ TEST(in_flight, "two hundred transfers are in flight at once")
     EXPECT_INT(s.running, 0);
 }
 
+TEST(slowloris, "two hundred silent servers do not keep honest pages waiting")
+{
+    WEB(w, &web_options);
+    unsigned port = server_hostile(w.life, "127.0.0.1");
+    const char *silent = arena_printf(w.life, "http://localhost:%u/silent", port);
+    struct answer *stuck[200];
+    for (size_t i = 0; i < countof(stuck); i++)
+        stuck[i] = start(&w, silent);
+    for (int i = 0; i < 50; i++)
+        EXPECT_INT(web_get(&w, "http://127.0.0.1:%u/good", port)->outcome, FETCH_OK);
+    for (size_t i = 0; i < countof(stuck); i++) {
+        web_wait(&w, stuck[i]);
+        EXPECT_TEXT(stuck[i]->reason, "timed out after 0.4 s waiting for the first byte");
+    }
+}
+
 TEST(limits, "no more than the limits run, in all and for each host")
 {
     struct fetch_options o = web_options;

@@ -10,6 +10,7 @@ const struct fetch_options web_options = {.user_agent = "vigil-test",
         .connect_timeout = 2000,
         .first_byte_timeout = 400,
         .total_timeout = 3000,
+        .max_redirects = 5,
         .slow_timeout = 1000,
         .max_host_connections = 256,
         .max_connections = 256};

@@ -2,8 +2,8 @@
  *
  *     bench_grammar [statements]
  *
- * Prints one line a measurement, as JSON, the median of five runs, by the time of the processor, so
- * that a busy machine does not matter much.  Compare numbers of one machine only.
+ * Prints one line a measurement, as JSON, the median of five runs, by the time of the
+ * processor, so that a busy machine does not matter much.  Compare numbers of one machine only.
  */
 #include "base/json.h"
 #include "grammar/grammar.h"
@@ -16,19 +16,27 @@ enum { RUNS = 5 };
 static const struct {
     const char *name, *format;
 } kinds[] = {
-        {"reference", "CREATE SENTINEL b%07u USING https://news.example.org/p/%u MONITOR all links AND "
-                      "all images FETCH every 6 hours FROM 12/05/26 TO 03/31/27 NOTIFY BY email "
-                      "ann@example.org EVERY 2 days COMPARE pairwise;\n"},
-        {"rich", "CREATE SENTINEL b%07u USING https://a.example.org/%u AS a, https://b.example.org AS b "
-                 "MONITOR (a.keywords {final, 'sold out'} OR a.phrase 'tickets for the final go on "
+        {"reference",
+                "CREATE SENTINEL b%07u USING https://news.example.org/p/%u MONITOR all links "
+                "AND "
+                "all images FETCH every 6 hours FROM 12/05/26 TO 03/31/27 NOTIFY BY email "
+                "ann@example.org EVERY 2 days COMPARE pairwise;\n"},
+        {"rich", "CREATE SENTINEL b%07u USING https://a.example.org/%u AS a, "
+                 "https://b.example.org AS b "
+                 "MONITOR (a.keywords {final, 'sold out'} OR a.phrase 'tickets for the final "
+                 "go on "
                  "sale') AND NOT b.images FETCH on change FROM 2026-12-01T08:00:00+01:00 TO "
-                 "2026-12-31 NOTIFY BY webhook https://hooks.example.org/x, dashboard WITHIN 1 hour "
+                 "2026-12-31 NOTIFY BY webhook https://hooks.example.org/x, dashboard WITHIN 1 "
+                 "hour "
                  "WITH (header 'Accept: text/html', timeout = 20 seconds);\n"},
-        {"chain", "CREATE SENTINEL b%07u USING https://x.org/%u MONITOR links FROM end(s1) + 1 day;\n"},
-        {"wrong", "CREATE SENTINEL b%07u USING https://x.org/%u MONITOR colours FETCH every 1 month;\n"},
+        {"chain", "CREATE SENTINEL b%07u USING https://x.org/%u MONITOR links FROM end(s1) + 1 "
+                  "day;\n"},
+        {"wrong", "CREATE SENTINEL b%07u USING https://x.org/%u MONITOR colours FETCH every 1 "
+                  "month;\n"},
 };
 
-static bool find_sentinel(void *arg, struct arena *life, const char *name, struct grammar_known *k)
+static bool find_sentinel(
+        void *arg, struct arena *life, const char *name, struct grammar_known *k)
 {
     (void)arg;
     (void)life;
@@ -52,7 +60,8 @@ static msec processor_time(void)
 
 static void measure(const char *name, const struct buf *text, unsigned n)
 {
-    struct grammar_world world = {.find_sentinel = find_sentinel, .min_interval = MSEC_PER_MINUTE};
+    struct grammar_world world = {
+            .find_sentinel = find_sentinel, .min_interval = MSEC_PER_MINUTE};
     msec parse[RUNS], all[RUNS];
     size_t bytes = 0, statements = 0, errors = 0;
     if (!time_parse_iso("2026-11-16T12:00:00Z", &world.now))
@@ -71,7 +80,8 @@ static void measure(const char *name, const struct buf *text, unsigned n)
     }
     qsort(parse, RUNS, sizeof *parse, compare);
     qsort(all, RUNS, sizeof *all, compare);
-    msec median = all[RUNS / 2] ? all[RUNS / 2] : 1, parsing = parse[RUNS / 2] ? parse[RUNS / 2] : 1;
+    msec median = all[RUNS / 2] ? all[RUNS / 2] : 1,
+         parsing = parse[RUNS / 2] ? parse[RUNS / 2] : 1;
 
     BUF(line, 4096);
     struct json j;

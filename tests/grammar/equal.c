@@ -16,11 +16,11 @@ static bool same_leaf(const struct grammar_leaf *a, const struct grammar_leaf *b
     return a->type == b->type && same_text(a->alias, b->alias) && a->raw == b->raw &&
            a->counted == b->counted && a->all == b->all && a->on_text == b->on_text &&
            a->strict == b->strict && a->status == b->status &&
-           same_text(a->containing, b->containing) && a->number == b->number && a->box == b->box &&
-           a->occurrence == b->occurrence && same_text(a->pattern, b->pattern) &&
-           same_text(a->element, b->element) && a->region == b->region &&
-           same_text(a->region_path, b->region_path) && a->threshold == b->threshold &&
-           a->threshold_ppm == b->threshold_ppm;
+           same_text(a->containing, b->containing) && a->number == b->number &&
+           a->box == b->box && a->occurrence == b->occurrence &&
+           same_text(a->pattern, b->pattern) && same_text(a->element, b->element) &&
+           a->region == b->region && same_text(a->region_path, b->region_path) &&
+           a->threshold == b->threshold && a->threshold_ppm == b->threshold_ppm;
 }
 
 bool same_change(const struct grammar_change *a, const struct grammar_change *b)
@@ -41,9 +41,9 @@ static bool same_time(const struct grammar_time *a, const struct grammar_time *b
 {
     const struct grammar_date *x = &a->date, *y = &b->date;
     return a->kind == b->kind && a->offset == b->offset && same_text(a->of, b->of) &&
-           x->year == y->year && x->month == y->month && x->day == y->day && x->hour == y->hour &&
-           x->minute == y->minute && x->second == y->second && x->ms == y->ms &&
-           x->has_clock == y->has_clock && same_text(x->zone, y->zone);
+           x->year == y->year && x->month == y->month && x->day == y->day &&
+           x->hour == y->hour && x->minute == y->minute && x->second == y->second &&
+           x->ms == y->ms && x->has_clock == y->has_clock && same_text(x->zone, y->zone);
 }
 
 static bool same_pages(const struct grammar_definition *a, const struct grammar_definition *b)
@@ -60,7 +60,8 @@ static bool same_pages(const struct grammar_definition *a, const struct grammar_
 
 static bool same_notify(const struct grammar_notify *a, const struct grammar_notify *b)
 {
-    if (a->n_methods != b->n_methods || a->best_effort != b->best_effort || a->every != b->every)
+    if (a->n_methods != b->n_methods || a->best_effort != b->best_effort ||
+            a->every != b->every)
         return false;
     for (unsigned i = 0; i < a->n_methods; i++)
         if (a->methods[i].kind != b->methods[i].kind ||
@@ -101,9 +102,11 @@ static bool same_cond(const struct grammar_cond *a, const struct grammar_cond *b
            a->strict == b->strict;
 }
 
-static bool same_monitoring(const struct grammar_monitoring *a, const struct grammar_monitoring *b)
+static bool same_monitoring(
+        const struct grammar_monitoring *a, const struct grammar_monitoring *b)
 {
-    if (a->n_attributes != b->n_attributes || a->n_binds != b->n_binds || a->n_conds != b->n_conds)
+    if (a->n_attributes != b->n_attributes || a->n_binds != b->n_binds ||
+            a->n_conds != b->n_conds)
         return false;
     for (unsigned i = 0; i < a->n_attributes; i++)
         if (!same_text(a->attributes[i].name, b->attributes[i].name) ||

@@ -14,15 +14,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static bool find_sentinel(void *arg, struct arena *life, const char *name, struct grammar_known *k)
+static bool find_sentinel(
+        void *arg, struct arena *life, const char *name, struct grammar_known *k)
 {
     (void)arg;
     (void)life;
     *k = (struct grammar_known){.name = "s1",
             .start_is_absolute = true,
             .starts_at = INT64_C(1796083200000),
-            .definition = "CREATE SENTINEL s1 USING http://a.org AS a, http://b.org AS b MONITOR "
-                          "a.links AND b.links FROM 2026-12-01T00:00Z TO never"};
+            .definition =
+                    "CREATE SENTINEL s1 USING http://a.org AS a, http://b.org AS b MONITOR "
+                    "a.links AND b.links FROM 2026-12-01T00:00Z TO never"};
     return grammar_name_equal(name, "s1");
 }
 

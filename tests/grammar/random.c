@@ -1,13 +1,14 @@
 #include "tests/grammar/random.h"
 
 /* Words that a careless printer would let be read as something else. */
-static const char *const awkward[] = {"new", "contains", "strict", "in", "changed", "all", "any",
-        "counted", "when", "try", "and", "or", "not", "now", "never", "from", "to", "every", "best",
-        "raw", "box", "except", "text", "source", "fetch", "p1d", "a-b", "x_y", "links"};
+static const char *const awkward[] = {"new", "contains", "strict", "in", "changed", "all",
+        "any", "counted", "when", "try", "and", "or", "not", "now", "never", "from", "to",
+        "every", "best", "raw", "box", "except", "text", "source", "fetch", "p1d", "a-b", "x_y",
+        "links"};
 
-static const char *const pieces[] = {"a", "Zebra", "naïve", "'", "\"", " ", "  ", "--", "%", "5%",
-        ";", ",", "(", ")", "{", "}", "\\", "“", "”", "\n", "\t", "日本", "<b>", "${SECRET k}", ":",
-        "when", "WHEN", "/*", "*", "=", "x.y"};
+static const char *const pieces[] = {"a", "Zebra", "naïve", "'", "\"", " ", "  ", "--", "%",
+        "5%", ";", ",", "(", ")", "{", "}", "\\", "“", "”", "\n", "\t", "日本", "<b>",
+        "${SECRET k}", ":", "when", "WHEN", "/*", "*", "=", "x.y"};
 
 static uint64_t next(struct random *r)
 {
@@ -41,7 +42,8 @@ static const char *plain_name(struct random *r)
 /* Also words of the language that are allowed as names. */
 static const char *name(struct random *r)
 {
-    static const char *const words[] = {"links", "email", "by", "every", "image-2", "monitoring"};
+    static const char *const words[] = {
+            "links", "email", "by", "every", "image-2", "monitoring"};
     return random_below(r, 8) ? plain_name(r) : words[random_below(r, 6)];
 }
 
@@ -58,16 +60,17 @@ static const char *text(struct random *r, bool one_line)
 
 static const char *url(struct random *r)
 {
-    static const char *const urls[] = {"http://x.org", "https://y.example.org:8080/p?q=1&r=%20#f",
-            "http://x.org/a--b", "http://x.org/(list),1;2", "https://[2001:db8::1]/x",
-            "http://x.org/it's", "https://user@x.org/ü"};
+    static const char *const urls[] = {"http://x.org",
+            "https://y.example.org:8080/p?q=1&r=%20#f", "http://x.org/a--b",
+            "http://x.org/(list),1;2", "https://[2001:db8::1]/x", "http://x.org/it's",
+            "https://user@x.org/ü"};
     return urls[random_below(r, 7)];
 }
 
 static msec duration(struct random *r)
 {
-    static const msec units[] = {MSEC_PER_SECOND, MSEC_PER_MINUTE, MSEC_PER_HOUR, MSEC_PER_DAY,
-            7 * MSEC_PER_DAY};
+    static const msec units[] = {
+            MSEC_PER_SECOND, MSEC_PER_MINUTE, MSEC_PER_HOUR, MSEC_PER_DAY, 7 * MSEC_PER_DAY};
     msec d = (1 + random_below(r, 70)) * units[random_below(r, 5)];
     return maybe(r) ? d : d + (1 + random_below(r, 70)) * units[random_below(r, 5)];
 }
@@ -85,9 +88,10 @@ static void words(struct random *r, struct grammar_leaf *l, unsigned n)
     l->words = array(r, n, sizeof *l->words);
     for (unsigned i = 0; i < n; i++) {
         const char *w = maybe(r) ? text(r, false) : awkward[random_below(r, 29)];
-        l->words[i].text = l->type == GRAMMAR_PHRASE
-                                   ? arena_printf(r->life, "%s two three 4 five", text(r, false))
-                                   : w;
+        l->words[i].text =
+                l->type == GRAMMAR_PHRASE
+                        ? arena_printf(r->life, "%s two three 4 five", text(r, false))
+                        : w;
     }
 }
 
@@ -214,8 +218,8 @@ static struct grammar_time some_time(struct random *r)
 
 static void notify(struct random *r, struct grammar_notify *n)
 {
-    static const char *const mails[] = {
-            "a@b.org", "%odd@x.org", "o'neil@x.org", "-x@y.de", "first.last+tag@sub.example.org"};
+    static const char *const mails[] = {"a@b.org", "%odd@x.org", "o'neil@x.org", "-x@y.de",
+            "first.last+tag@sub.example.org"};
     n->n_methods = 1 + random_below(r, 3);
     n->methods = array(r, n->n_methods, sizeof *n->methods);
     for (unsigned i = 0; i < n->n_methods; i++) {
@@ -235,7 +239,8 @@ static void notify(struct random *r, struct grammar_notify *n)
 static void request(struct random *r, struct grammar_request *q)
 {
     static const char *const methods[] = {"GET", "POST", "PUT"};
-    static const char *const values[] = {"", "text/html", "Bearer ${SECRET token}", "it's: fine"};
+    static const char *const values[] = {
+            "", "text/html", "Bearer ${SECRET token}", "it's: fine"};
     q->method = maybe(r) ? methods[random_below(r, 3)] : NULL;
     q->body = maybe(r) ? text(r, false) : NULL;
     q->user_agent = maybe(r) ? "vigil (test)" : NULL;
@@ -351,7 +356,8 @@ static struct grammar_monitoring monitoring(struct random *r)
     struct grammar_monitoring m = {.n_binds = random_below(r, 3)};
     m.binds = array(r, m.n_binds, sizeof *m.binds);
     for (unsigned i = 0; i < m.n_binds; i++)
-        m.binds[i] = (struct grammar_bind){maybe(r), name(r), arena_printf(r->life, "V%u", i), {0}};
+        m.binds[i] =
+                (struct grammar_bind){maybe(r), name(r), arena_printf(r->life, "V%u", i), {0}};
     if (m.n_binds && maybe(r)) {
         m.variable = m.binds[0].variable;
         m.name = m.binds[0].element;
@@ -360,8 +366,9 @@ static struct grammar_monitoring monitoring(struct random *r)
         m.n_attributes = random_below(r, 3);
         m.attributes = array(r, m.n_attributes, sizeof *m.attributes);
         for (unsigned i = 0; i < m.n_attributes; i++)
-            m.attributes[i] = maybe(r) ? (struct grammar_attribute){name(r), text(r, false), true}
-                                       : (struct grammar_attribute){name(r), "URL", false};
+            m.attributes[i] =
+                    maybe(r) ? (struct grammar_attribute){name(r), text(r, false), true}
+                             : (struct grammar_attribute){name(r), "URL", false};
     }
     m.n_conds = 1 + random_below(r, 3);
     m.conds = array(r, m.n_conds, sizeof *m.conds);
@@ -379,7 +386,8 @@ static enum grammar_freq freq(struct random *r)
 
 static struct grammar_report *report(struct random *r)
 {
-    static const char *const queries[] = {NULL, "select * from notifications", "select 'when' x"};
+    static const char *const queries[] = {
+            NULL, "select * from notifications", "select 'when' x"};
     struct grammar_report *p = arena_new_of(r->life, struct grammar_report);
     p->query = queries[random_below(r, 3)];
     p->n_events = 1 + random_below(r, 3);

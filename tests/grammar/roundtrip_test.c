@@ -36,7 +36,8 @@ TEST(formatted, "formatting keeps the meaning, and formatting again changes noth
         SCRATCH struct arena *life = arena_new(NULL, "round");
         r.life = life;
         buf_clear(&text), buf_clear(&once), buf_clear(&twice);
-        const struct grammar_statement *first = random_statement(&r), *second = random_statement(&r);
+        const struct grammar_statement *first = random_statement(&r),
+                                       *second = random_statement(&r);
         (void)buf_puts(&text, "-- head\n\n");
         grammar_print(&text, first);
         (void)buf_puts(&text, "; % behind\n");

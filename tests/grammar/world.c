@@ -116,6 +116,34 @@ const char *codes(struct arena *life, const char *text)
     return codes_of(life, run(life, text));
 }
 
+/* Takes the marks out of `marked` and tells where they stood: "1:46 E054". */
+const char *marked_codes(
+        struct arena *life, const char *marked, const char *list, const char **ret_text)
+{
+    char *text = arena_strdup(life, marked), *to = text;
+    const char *expected = "";
+    unsigned line = 1, column = 1;
+    for (const char *p = marked; *p;) {
+        if (strncmp(p, "¤", 2) == 0) {
+            size_t n = strcspn(list, " ");
+            if (n > 0)
+                expected = arena_printf(life, "%s%s%u:%u %.*s", expected, *expected ? " " : "",
+                        line, column, (int)n, list);
+            list += n + (list[n] == ' ');
+            p += 2;
+            continue;
+        }
+        if (*p == '\n')
+            line++, column = 1;
+        else
+            column += ((unsigned char)*p & 0xc0) != 0x80;
+        *to++ = *p++;
+    }
+    *to = 0;
+    *ret_text = text;
+    return expected;
+}
+
 const struct grammar_definition *effective(struct arena *life, const char *text)
 {
     const struct grammar_statement *st = run(life, text)->statements;

@@ -14,6 +14,10 @@ struct grammar_world world_make(void);
 struct grammar_script *run(struct arena *life, const char *text);
 /* "" when it is right, else "line:column code" of every error and warning, by spaces. */
 const char *codes(struct arena *life, const char *text);
+/* Takes each ¤ out of a text and gives back where they stood with the codes of the list, as
+ * codes() would. */
+const char *marked_codes(
+        struct arena *life, const char *marked, const char *list, const char **ret_text);
 /* The effective definition of the last statement, NULL when it has errors. */
 const struct grammar_definition *effective(struct arena *life, const char *text);
 /* One statement in canonical form; the errors when it has some. */
@@ -28,6 +32,17 @@ char *slurp(struct arena *life, const char *path, size_t *ret_len);
         if (strcmp(got_, (expected)) != 0)                                                     \
             test_fail(__FILE__, __LINE__, "%s\n#   gave \"%s\", expected \"%s\"", (text),      \
                     got_, (expected));                                                         \
+    } while (0)
+
+/* The same with a ¤ before each place that is to be told. */
+#define EXPECT_MARKED(marked, list)                                                            \
+    do {                                                                                       \
+        SCRATCH struct arena *life_ = arena_new(NULL, "codes");                                \
+        const char *text_, *expected_ = marked_codes(life_, (marked), (list), &text_);         \
+        const char *got_ = codes(life_, text_);                                                \
+        if (strcmp(got_, expected_) != 0)                                                      \
+            test_fail(__FILE__, __LINE__, "%s\n#   gave \"%s\", expected \"%s\"", (marked),    \
+                    got_, expected_);                                                          \
     } while (0)
 
 #define EXPECT_CANONICAL(text, expected)                                                       \

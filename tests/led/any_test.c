@@ -34,7 +34,8 @@ TEST(windows, "in continuous an arrival joins the windows that lack it")
 
 TEST(newest, "recent takes the newest of the others")
 {
-    DETECTS("['ANY',2,'A','B','C']", "recent", "A@1 B@2 A@3 C@4", "1-2:(A1 B1); 2-3:(B1 A2); 3-4:(A2 C1)");
+    DETECTS("['ANY',2,'A','B','C']", "recent", "A@1 B@2 A@3 C@4",
+            "1-2:(A1 B1); 2-3:(B1 A2); 3-4:(A2 C1)");
 }
 
 TEST(refused, "ANY wants different operands, and not more than there are")

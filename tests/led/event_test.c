@@ -21,8 +21,8 @@ static void note(void *arg, const struct led_occurrence *o)
     d->data[d->count++] = led_part(o, led_part_count(o) - 1)->data;
 }
 
-static struct led_rule *on(struct led *led, struct led_event *e, struct diary *d,
-        enum led_mode mode)
+static struct led_rule *on(
+        struct led *led, struct led_event *e, struct diary *d, enum led_mode mode)
 {
     struct led_rule_spec spec = {
             .action = note, .arg = d, .context = LED_RECENT, .mode = mode, .priority = 1};

@@ -63,7 +63,10 @@ int main(int argc, char **argv)
     struct fault f = {0};
     json_t *traces;
     if (trace_load(path, &f, &traces)) {
-        fprintf(stderr, "led-trace: %s:%d:%d: %s\n", path, f.line, f.column, f.message);
+        if (f.line > 0)
+            fprintf(stderr, "led-trace: %s:%d:%d: %s\n", path, f.line, f.column, f.message);
+        else
+            fprintf(stderr, "led-trace: %s\n", f.message);
         return 2;
     }
     int status = 0;

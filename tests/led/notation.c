@@ -52,8 +52,8 @@ static void write_one(const json_t *d, struct buf *out)
         buf_printf(out, "%s%s", i ? " " : "", json_string_value(json_array_get(parts, i)));
     buf_putc(out, ')');
     if (json_object_get(d, "late"))
-        buf_printf(out, " {late=%lld}",
-                (long long)json_integer_value(json_object_get(d, "late")));
+        buf_printf(
+                out, " {late=%lld}", (long long)json_integer_value(json_object_get(d, "late")));
     if (json_object_get(d, "missed"))
         buf_printf(out, " {missed=%lld}",
                 (long long)json_integer_value(json_object_get(d, "missed")));
@@ -72,8 +72,8 @@ static json_t *trace_of(const char *expr, const char *context, const char *text)
     return trace;
 }
 
-void notation_run(const char *expr, const char *context, const char *text, long cut,
-        struct buf *out)
+void notation_run(
+        const char *expr, const char *context, const char *text, long cut, struct buf *out)
 {
     json_t *trace = trace_of(expr, context, text);
     struct trace_options opt = {.cut = cut};
@@ -102,7 +102,7 @@ void notation_check(const char *file, int line, const char *expr, const char *co
         BUF(got, 1024 * 1024);
         notation_run(expr, context, text, cut, &got);
         if (strcmp(buf_text(&got), expected) != 0)
-            test_fail(file, line, "%s in %s over %s%s\n#   %s\n# expected\n#   %s", expr, context,
-                    text, cut ? ", cut everywhere" : "", buf_text(&got), expected);
+            test_fail(file, line, "%s in %s over %s%s\n#   %s\n# expected\n#   %s", expr,
+                    context, text, cut ? ", cut everywhere" : "", buf_text(&got), expected);
     }
 }

@@ -10,12 +10,12 @@
 #pragma once
 #include "base/buf.h"
 
-#define DETECTS(expr, context, history, expected)                                                \
+#define DETECTS(expr, context, history, expected)                                              \
     notation_check(__FILE__, __LINE__, expr, context, history, expected)
 
 void notation_check(const char *file, int line, const char *expr, const char *context,
         const char *history, const char *expected);
 
 /* What comes out; "ERR ..." if the expression is refused. */
-void notation_run(const char *expr, const char *context, const char *history, long cut,
-        struct buf *out);
+void notation_run(
+        const char *expr, const char *context, const char *history, long cut, struct buf *out);

@@ -7,8 +7,7 @@ static const char *const contexts[] = {
 TEST(either, "OR occurs whenever either operand does, in every context")
 {
     for (size_t i = 0; i < countof(contexts); i++)
-        DETECTS("['OR','A','B']", contexts[i], "A@1 B@1 A@2 C@3",
-                "1:(A1); 1:(B1); 2:(A2)");
+        DETECTS("['OR','A','B']", contexts[i], "A@1 B@1 A@2 C@3", "1:(A1); 1:(B1); 2:(A2)");
 }
 
 TEST(interval, "OR passes the interval and the parts of its operand on")

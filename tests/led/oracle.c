@@ -24,16 +24,17 @@ static bool is_same(const struct found *a, const struct found *b)
 
 static uint64_t origin_of(const struct expr *e)
 {
-    uint64_t h = (uint64_t)e->op * 31 + (uint64_t)(e->op == O_NAME ? e->name
-                                                     : e->op == O_ANY ? e->m
-                                                                      : 0);
+    uint64_t h = (uint64_t)e->op * 31 + (uint64_t)(e->op == O_NAME  ? e->name
+                                                   : e->op == O_ANY ? e->m
+                                                                    : 0);
     for (int i = 0; i < e->count; i++)
         h = (h ^ origin_of(e->kid[i])) * UINT64_C(0x100000001b3) + (uint64_t)i;
     return h;
 }
 
 /* e2 may not lie in [end of e1, start of e3], if it came before e3 was processed. */
-static bool is_blocked(const struct found *e1, const struct findings *e2, const struct found *e3)
+static bool is_blocked(
+        const struct found *e1, const struct findings *e2, const struct found *e3)
 {
     for (int i = 0; i < e2->count; i++) {
         const struct found *n = &e2->list[i];
@@ -112,16 +113,18 @@ static void choices(const struct expr *e, struct findings *k, int from, int need
                     need == e->m ? k[i].list[j] : join(sofar, k[i].list[j]), out);
 }
 
-void oracle_run(const struct expr *e, const struct raise *history, int raises,
-        struct findings *ret)
+void oracle_run(
+        const struct expr *e, const struct raise *history, int raises, struct findings *ret)
 {
     ret->count = 0;
     ret->overflowed = false;
     if (e->op == O_NAME) {
         for (int i = 0; i < raises; i++)
             if (history[i].name == e->name)
-                add(ret, (struct found){.start = history[i].at, .end = history[i].at,
-                                 .parts = (uint64_t)1 << i, .arrival = i,
+                add(ret, (struct found){.start = history[i].at,
+                                 .end = history[i].at,
+                                 .parts = (uint64_t)1 << i,
+                                 .arrival = i,
                                  .origin = origin_of(e)});
         return;
     }

@@ -25,7 +25,7 @@ struct raise {
 struct found {
     msec start, end;
     uint64_t parts;
-    int64_t ticks;  /* sum of the tick times among its parts */
+    int64_t ticks;   /* sum of the tick times among its parts */
     int arrival;     /* the raise that detected it */
     uint64_t origin; /* which expression it is an occurrence of; OR passes its operand's on */
 };
@@ -37,5 +37,5 @@ struct findings {
     struct found list[FOUND_MAX];
 };
 
-void oracle_run(const struct expr *e, const struct raise *history, int raises,
-        struct findings *ret);
+void oracle_run(
+        const struct expr *e, const struct raise *history, int raises, struct findings *ret);

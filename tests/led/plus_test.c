@@ -14,7 +14,8 @@ TEST(ties, "equal deadlines keep their order, and come before what is raised the
 
 TEST(joins, "in cumulative later ones join the delay of the first")
 {
-    DETECTS("['PLUS','A',5]", "cumulative", "A@0 A@2 A@5 A@6 until@20", "5:(A1 A2); 10:(A3 A4)");
+    DETECTS("['PLUS','A',5]", "cumulative", "A@0 A@2 A@5 A@6 until@20",
+            "5:(A1 A2); 10:(A3 A4)");
 }
 
 TEST(chain, "a chain slept through keeps the times it was due")

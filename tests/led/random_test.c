@@ -149,8 +149,8 @@ static struct expr *expr_make(struct expr *pool, int *used, int depth)
 {
     static const int counts[O_OP_COUNT] = {0, 2, 2, 2, 3, 0, 3, 3};
     struct expr *e = &pool[(*used)++];
-    *e = (struct expr){.op = depth == 0 || chance(3) == 0 ? O_NAME
-                                                          : 1 + chance(O_OP_COUNT - 1)};
+    *e = (struct expr){
+            .op = depth == 0 || chance(3) == 0 ? O_NAME : 1 + chance(O_OP_COUNT - 1)};
     e->name = (int)chance(4);
     e->count = e->op == O_ANY ? 2 + (int)chance(2) : counts[e->op];
     e->m = 1 + (int)chance((unsigned)(e->count ? e->count : 1));

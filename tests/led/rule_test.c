@@ -50,11 +50,15 @@ static void act(void *arg, const struct led_occurrence *o)
         EXPECT(led_event_delete(led, a->event, true, NULL) == OK);
 }
 
-static struct led_rule *on(struct led_event *e, struct actor *a, int priority,
-        enum led_coupling coupling)
+static struct led_rule *on(
+        struct led_event *e, struct actor *a, int priority, enum led_coupling coupling)
 {
-    struct led_rule_spec spec = {.action = act, .condition = may, .arg = a,
-            .priority = priority, .coupling = coupling, .context = LED_RECENT};
+    struct led_rule_spec spec = {.action = act,
+            .condition = may,
+            .arg = a,
+            .priority = priority,
+            .coupling = coupling,
+            .context = LED_RECENT};
     struct led_rule *r = NULL;
     a->condition = true;
     CHECK(led_rule_new(led, e, &spec, NULL, &r) == OK);
@@ -149,6 +153,22 @@ TEST(loops, "a rule that raises its own event stops at 64, whatever its coupling
     loops(LED_DETACHED_DEPENDENT);
 }
 
+TEST(explosion, "rules that raise each other's event twice over come to an end")
+{
+    start();
+    struct led_event *e = led_primitive(led, "E");
+    struct actor a = {.letter = 'a', .then = RAISE, .event = e},
+                 b = {.letter = 'b', .then = RAISE, .event = e};
+    on(e, &a, 1, LED_IMMEDIATE);
+    on(e, &b, 1, LED_IMMEDIATE);
+    led_raise(led, e, 0, NULL);
+    struct led_stats s;
+    led_stats_get(led, &s);
+    EXPECT_INT(s.raised, 100000);
+    EXPECT_INT(s.occurrences, 0);
+    led_free(led);
+}
+
 TEST(timer_chain, "a timer is no raise: 64 raises may follow from it")
 {
     start();
@@ -204,8 +224,7 @@ TEST(saw, "a rule may delete the very event that triggered it")
     start();
     struct led_event *a = led_primitive(led, "A"), *p;
     CHECK(led_plus(led, a, 5, NULL, &p) == OK);
-    struct actor one = {.letter = '1', .then = DELETE_EVENT, .event = a},
-                 two = {.letter = '2'};
+    struct actor one = {.letter = '1', .then = DELETE_EVENT, .event = a}, two = {.letter = '2'};
     on(p, &one, 2, LED_IMMEDIATE);
     on(p, &two, 1, LED_IMMEDIATE);
     led_raise(led, a, 0, NULL);

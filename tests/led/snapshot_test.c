@@ -40,8 +40,10 @@ static void build(struct buf *out)
     CHECK(led_absolute(led, 2000, NULL, &e[n++]) == OK);
     for (int i = 0; i < n; i++) {
         for (unsigned c = 0; c < LED_CONTEXT_COUNT; c++) {
-            struct led_rule_spec spec = {.action = fire, .key = (uint64_t)i,
-                    .context = (enum led_context)c, .priority = -i};
+            struct led_rule_spec spec = {.action = fire,
+                    .key = (uint64_t)i,
+                    .context = (enum led_context)c,
+                    .priority = -i};
             struct led_rule *r;
             CHECK(led_rule_new(led, e[i], &spec, NULL, &r) == OK);
             if (i == 5 && c == 2)

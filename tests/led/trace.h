@@ -10,7 +10,7 @@
 
 struct trace_options {
     long cut;      /* save, throw away and restore at this point; -1 at every, 0 nowhere */
-    long step_max; /* deadlines before we give up on the trace; 0: one million */
+    long step_max; /* deadlines or results before we give up; 0: one million */
 };
 
 struct trace_result {
@@ -27,4 +27,5 @@ bool trace_matches(const json_t *trace, const json_t *output);
 
 /* The traces of a file: {"traces": [...]}, one trace, or an array.  A new reference. */
 MUST_USE enum err trace_load(const char *path, struct fault *f, json_t **ret_array);
-MUST_USE enum err trace_parse(const char *text, size_t len, struct fault *f, json_t **ret_array);
+MUST_USE enum err trace_parse(
+        const char *text, size_t len, struct fault *f, json_t **ret_array);

@@ -13,6 +13,7 @@ requests a behaviour has had.
 import email.utils
 import gzip
 import os
+import random
 import socket
 import struct
 import sys
@@ -55,6 +56,12 @@ def wait_for_close(s):
 def good(s, arg, request):
     answer(s, b"<p>good</p>\n", headers=["Content-Type: text/html"])
     return True
+
+
+@behaviour
+def good_then_close(s, arg, request):
+    """Promises to keep the connection and does not."""
+    answer(s, b"<p>good</p>\n", headers=["Connection: keep-alive"])
 
 
 @behaviour
@@ -292,6 +299,28 @@ def cut(s, arg, request):
     """/cut/KIND/N: the first N bytes of a response, then nothing."""
     kind, _, n = arg.partition("/")
     s.sendall(whole_response(kind)[:int(n)])
+
+
+@behaviour
+def damaged(s, arg, request):
+    """/damaged/SEED: a response with some bytes changed, doubled, lost or moved."""
+    dice = random.Random(int(arg))
+    data = bytearray(whole_response(dice.choice(["length", "chunked", "gzip", "gzip-chunked"])))
+    for _ in range(dice.choice([1, 1, 2, 5, 20])):
+        at = dice.randrange(len(data))
+        kind = dice.randrange(5)
+        if kind == 0:
+            data[at] = dice.randrange(256)
+        elif kind == 1:
+            data[at:at] = data[at:at + dice.randrange(40)]
+        elif kind == 2:
+            del data[at:at + dice.randrange(1, 20)]
+        elif kind == 3:
+            data[at:at] = dice.choice([b"\r\n", b"\0", b"0\r\n", b": ", b"HTTP/1.1 ", b"\xff" * 9])
+        elif len(data) < 10000:
+            data[at:] = data[at:] * dice.randrange(1, 40)
+    for at in range(0, len(data), 100):
+        s.sendall(data[at:at + 100])
 
 
 @behaviour

@@ -2,6 +2,7 @@
  *
  *  (1) A child dies with us: its stdin is a pipe that closes, and the kernel tells it.
  *  (2) The temporary directory of a server goes with the arena.
+ *  (3) Nobody sleeps until a server is there: it says so, or its socket listens before it.
  */
 #include "tests/servers/servers.h"
 #include <arpa/inet.h>
@@ -166,7 +167,7 @@ void server_write(const char *root, const char *name, const char *text)
 }
 
 static const char nginx_conf[] =
-        "daemon off; master_process off; worker_processes 1; pid %1$s/pid; error_log "
+        "daemon off; %4$s worker_processes 1; pid %1$s/pid; error_log "
         "%1$s/error.log;\n"
         "events { worker_connections 1024; }\n"
         "http {\n"
@@ -208,16 +209,6 @@ static void make_certificates(struct arena *a, const char *dir)
             NULL});
 }
 
-static bool answers(unsigned port)
-{
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool yes = connect(fd, (struct sockaddr *)(void *)&a, sizeof(a)) == 0;
-    close(fd);
-    return yes;
-}
-
 void server_nginx(struct arena *life, struct server_nginx *ret_server)
 {
     char *dir = arena_strdup(life, "/tmp/vigil-test-nginx-XXXXXX");
@@ -229,17 +220,22 @@ void server_nginx(struct arena *life, struct server_nginx *ret_server)
     mkdir(root, 0755);
     make_certificates(life, dir);
 
-    struct server_nginx s = {.http = server_free_port(), .https = server_free_port()};
-    s.root = root;
+    struct server_nginx s = {.root = root};
+    int fds[2] = {listen_on("127.0.0.1", &s.http), listen_on("127.0.0.1", &s.https)};
+    for (int i = 0; i < 2; i++)
+        if (listen(fds[i], 1024) < 0 || fcntl(fds[i], F_SETFD, 0) < 0)
+            give_up("listen");
+    /* nginx takes sockets over that already listen, so nobody has to wait for it: (3). */
+    setenv("NGINX", arena_printf(life, "%d;%d;", fds[0], fds[1]), 1);
     s.ca = arena_printf(life, "%s/ca.pem", dir);
-    server_write(dir, "conf", arena_printf(life, nginx_conf, dir, s.http, s.https));
+    server_write(dir, "conf",
+            arena_printf(life, nginx_conf, dir, s.http, s.https,
+                    geteuid() == 0 ? "user root;" : ""));
     const char *argv[] = {"/usr/sbin/nginx", "-c", arena_printf(life, "%s/conf", dir), "-p",
             dir, "-e", arena_printf(life, "%s/error.log", dir), NULL};
     child_start(life, argv, SIGTERM);
-    for (int tries = 0; !answers(s.http); tries++) {
-        if (tries > 500)
-            give_up("nginx does not start");
-        usleep(10000); /* it has no way to tell us that it listens */
-    }
+    unsetenv("NGINX");
+    close(fds[0]);
+    close(fds[1]);
     *ret_server = s;
 }

@@ -23,13 +23,16 @@ TEST(status, "a sentinel that was added is shown with all it said")
     EXPECT(add_sentinel(&x, "News", "http://x/news.html", &page) > 0);
     EXPECT(page > 0);
     struct store_rows *r;
-    REQUIRE(store_query(x.store, STORE_Q_SHOW, 1, (const char *[]){"nEWS"}, x.life, &x.fault, &r) == OK);
+    REQUIRE(store_query(x.store, STORE_Q_SHOW, 1, (const char *[]){"nEWS"}, x.life, &x.fault,
+                    &r) == OK);
     REQUIRE(store_rows_count(r) == 1);
     EXPECT_TEXT(row_text(&x, r, 0),
             "name=News owner=ann state=active url=http://x/news.html monitor=any change "
             "fetch=every 2 seconds compare=pairwise installed_at=2026-09-21T14:13:20Z "
-            "starts_at=2026-09-21T14:13:20Z ends_at=- started_at=2026-09-21T14:13:20Z ended_at=- "
-            "last_fetch_at=- last_version=- last_change_at=- last_notified_at=- next_fetch_at=- "
+            "starts_at=2026-09-21T14:13:20Z ends_at=- started_at=2026-09-21T14:13:20Z "
+            "ended_at=- "
+            "last_fetch_at=- last_version=- last_change_at=- last_notified_at=- "
+            "next_fetch_at=- "
             "evaluations=0 changes=0 notifications=0 last_result=- error=- "
             "definition=CREATE SENTINEL ...");
     EXPECT_INT(store_rows_type(r, 0), STORE_TEXT);
@@ -44,7 +47,8 @@ TEST(all_or_none, "a plan with one wrong step leaves nothing behind")
     FIXTURE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     add_sentinel(&x, "a", "http://x/", NULL);
-    struct store_step steps[] = {step_create("b", "http://x/b"), step_create("A", "http://x/c")};
+    struct store_step steps[] = {
+            step_create("b", "http://x/b"), step_create("A", "http://x/c")};
     struct store_plan_job plan = {.job.kind = STORE_JOB_PLAN, .steps = steps, .nsteps = 2};
     EXPECT_INT(run(&x, &plan.job), ERR_NAME);
     EXPECT_TEXT(x.fault.message, "sentinel \"A\" exists already");
@@ -91,17 +95,19 @@ TEST(version, "a version, its change, counters and notification arrive together"
     EXPECT(v1.done && v2.done);
     EXPECT(v2.change_id > 0);
 
-    EXPECT_TEXT(sql(&x, "SELECT concat_ws(' ', last_version, evaluations, changes, notifications,"
-                        " last_result, vigil_kb.ms(last_change_at) - 1790000000000,"
-                        " vigil_kb.ms(last_notified_at) - 1790000000000,"
-                        " vigil_kb.ms(next_fetch_at) - 1790000000000, error) FROM vigil.status"),
+    EXPECT_TEXT(
+            sql(&x, "SELECT concat_ws(' ', last_version, evaluations, changes, notifications,"
+                    " last_result, vigil_kb.ms(last_change_at) - 1790000000000,"
+                    " vigil_kb.ms(last_notified_at) - 1790000000000,"
+                    " vigil_kb.ms(next_fetch_at) - 1790000000000, error) FROM vigil.status"),
             "2 1 1 1 changed 2000 2000 4000");
     struct store_rows *r;
-    REQUIRE(store_query(x.store, STORE_Q_CHANGES, 3, (const char *[]){"news", NULL, "10"}, x.life,
-                    &x.fault, &r) == OK);
+    REQUIRE(store_query(x.store, STORE_Q_CHANGES, 3, (const char *[]){"news", NULL, "10"},
+                    x.life, &x.fault, &r) == OK);
     REQUIRE(store_rows_count(r) == 1);
     EXPECT_TEXT(row_text(&x, r, 0),
-            "id=1 sentinel=news at=2026-09-21T14:13:22Z url=http://x/ old_version=1 new_version=2 "
+            "id=1 sentinel=news at=2026-09-21T14:13:22Z url=http://x/ old_version=1 "
+            "new_version=2 "
             "inserted=1 deleted=2 updated=0 moved=0 summary=1 inserted, 2 deleted "
             "detail={\"any change\": {\"inserted\": [\"x\"]}}");
     EXPECT_INT(store_rows_type(r, 11), STORE_JSON);
@@ -113,8 +119,8 @@ TEST(version, "a version, its change, counters and notification arrive together"
     EXPECT_TEXT(store_rows_get(r, 1, "digest"), hex);
     EXPECT_TEXT(store_rows_get(r, 1, "etag"), "\"abc\"");
     EXPECT_INT(atoi(store_rows_get(r, 1, "size")), strlen(v2.body));
-    REQUIRE(store_query(x.store, STORE_Q_NOTIFICATIONS, 1, (const char *[]){NULL}, x.life, &x.fault,
-                    &r) == OK);
+    REQUIRE(store_query(x.store, STORE_Q_NOTIFICATIONS, 1, (const char *[]){NULL}, x.life,
+                    &x.fault, &r) == OK);
     REQUIRE(store_rows_count(r) == 1);
     EXPECT_TEXT(row_text(&x, r, 0),
             "id=1 sentinel=news at=2026-09-21T14:13:22Z method=dashboard target= state=sent "
@@ -253,7 +259,8 @@ TEST(bytes, "bytes that are no UTF-8 and a zero in JSON do not lose a change")
     REQUIRE(run(&x, &v2.job.job) == OK);
     EXPECT_TEXT(sql(&x, "SELECT summary FROM vigil.changes"),
             "caf\xef\xbf\xbd \"quoted\" \\ {braces}, comma");
-    EXPECT_TEXT(sql(&x, "SELECT detail->>'x' FROM vigil.changes"), "a\xef\xbf\xbd" "b\\u0000");
+    EXPECT_TEXT(sql(&x, "SELECT detail->>'x' FROM vigil.changes"), "a\xef\xbf\xbd"
+                                                                   "b\\u0000");
     EXPECT_TEXT(sql(&x, "SELECT etag FROM vigil.versions WHERE version = 2"), "\"caf\\351\"");
 }
 
@@ -385,7 +392,8 @@ TEST(dropped, "dropping removes the sentinel, its changes, and pages and bodies 
     EXPECT_INT(sql_int(&x, "SELECT count(*) FROM vigil.changes"), 0);
     EXPECT_INT(sql_int(&x, "SELECT count(*) FROM vigil.notifications"), 0);
     EXPECT_INT(sql_int(&x, "SELECT count(*) FROM vigil.versions"), 2);
-    EXPECT_TEXT(sql(&x, "SELECT sentinel || ' ' || kind FROM vigil.events ORDER BY id DESC"), "a drop");
+    EXPECT_TEXT(sql(&x, "SELECT sentinel || ' ' || kind FROM vigil.events ORDER BY id DESC"),
+            "a drop");
     step.sentinel_id = other;
     REQUIRE(run(&x, &plan.job) == OK);
     EXPECT_TEXT(sql(&x, "SELECT concat_ws(' ', (SELECT count(*) FROM vigil_kb.page),"
@@ -396,7 +404,8 @@ TEST(dropped, "dropping removes the sentinel, its changes, and pages and bodies 
     EXPECT_INT(run(&x, &plan.job), ERR_NAME);
 }
 
-TEST(dropped_meanwhile, "a change for a sentinel dropped meanwhile does not cost the others theirs")
+TEST(dropped_meanwhile,
+        "a change for a sentinel dropped meanwhile does not cost the others theirs")
 {
     FIXTURE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
@@ -418,7 +427,39 @@ TEST(dropped_meanwhile, "a change for a sentinel dropped meanwhile does not cost
     REQUIRE(run(&x, &v.job.job) == OK);
     EXPECT(ids[0] == 0 && ids[1] > 0 && ids[2] == 0);
     EXPECT_TEXT(sql(&x, "SELECT changes || ' ' || notifications FROM vigil.status"), "1 2");
-    EXPECT_INT(sql_int(&x, "SELECT count(*) FROM vigil.notifications WHERE state = 'pending'"), 2);
+    EXPECT_INT(
+            sql_int(&x, "SELECT count(*) FROM vigil.notifications WHERE state = 'pending'"), 2);
+}
+
+TEST(seen_later, "a version shown later to another sentinel adds its change, once")
+{
+    FIXTURE(x);
+    REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
+    int64_t page, first = add_sentinel(&x, "a", "http://x/", &page);
+    int64_t second = add_sentinel(&x, "b", "http://x/", NULL);
+    struct version_fixture v1, v2, later, again;
+    version_init(&v1, page, first, 1);
+    version_init(&v2, page, first, 2);
+    version_init(&later, page, second, 2);
+    version_init(&again, page, second, 2);
+    v2.job.seen_by = &first;
+    later.job.seen_by = again.job.seen_by = &second;
+    v2.job.nseen_by = later.job.nseen_by = again.job.nseen_by = 1;
+    later.job.exists = again.job.exists = true;
+    REQUIRE(run(&x, &v1.job.job) == OK);
+    REQUIRE(run(&x, &v2.job.job) == OK);
+    REQUIRE(run(&x, &later.job.job) == OK);
+    REQUIRE(run(&x, &again.job.job) == OK);
+    EXPECT(later.change_id > v2.change_id);
+    EXPECT_INT(again.change_id, later.change_id);
+    EXPECT_INT(sql_int(&x, "SELECT count(*) FROM vigil.versions"), 2);
+    EXPECT_TEXT(sql(&x, "SELECT string_agg(concat_ws(' ', name, evaluations, changes, "
+                        "notifications),"
+                        " ', ' ORDER BY name) FROM vigil.status"),
+            "a 1 1 1, b 1 1 1");
+    EXPECT_TEXT(
+            sql(&x, "SELECT string_agg(last_version::text, ' ') FROM vigil_kb.sentinel_state"),
+            "2 2");
 }
 
 TEST(announced, "a change is announced on vigil_changes as one JSON object, cut to fit")
@@ -442,14 +483,17 @@ TEST(announced, "a change is announced on vigil_changes as one JSON object, cut 
     REQUIRE(n);
     EXPECT_TEXT(n->extra,
             "{\"id\" : 1, \"sentinel\" : \"news\", \"at\" : \"2026-09-21T14:13:22.000Z\", "
-            "\"url\" : \"http://x/\", \"old_version\" : 1, \"new_version\" : 2, \"inserted\" : 1, "
-            "\"deleted\" : 2, \"updated\" : 0, \"moved\" : 0, \"summary\" : \"1 inserted, 2 deleted\"}");
+            "\"url\" : \"http://x/\", \"old_version\" : 1, \"new_version\" : 2, \"inserted\" : "
+            "1, "
+            "\"deleted\" : 2, \"updated\" : 0, \"moved\" : 0, \"summary\" : \"1 inserted, 2 "
+            "deleted\"}");
     PQfreemem(n);
     n = PQnotifies(x.sql);
     REQUIRE(n);
     EXPECT(strlen(n->extra) > 3000 && strlen(n->extra) < 8000);
     PQfreemem(n);
-    EXPECT_INT(sql_int(&x, "SELECT length(summary) FROM vigil.changes WHERE new_version = 3"), 20000);
+    EXPECT_INT(sql_int(&x, "SELECT length(summary) FROM vigil.changes WHERE new_version = 3"),
+            20000);
 }
 
 TEST_MAIN()

@@ -12,7 +12,8 @@ TEST(fresh, "a missing data directory becomes a private PostgreSQL that answers"
     EXPECT_TEXT(sql(&x, "SHOW fsync"), "on");
     EXPECT_TEXT(sql(&x, "SHOW full_page_writes"), "on");
     EXPECT_TEXT(sql(&x, "SHOW server_encoding"), "UTF8");
-    EXPECT_TEXT(sql(&x, "SELECT datcollate FROM pg_database WHERE datname = 'vigil'"), "C.UTF-8");
+    EXPECT_TEXT(
+            sql(&x, "SELECT datcollate FROM pg_database WHERE datname = 'vigil'"), "C.UTF-8");
     EXPECT(!store_engine_is_running(x.store));
     EXPECT(strstr(store_describe(x.store), x.data));
 
@@ -60,7 +61,8 @@ TEST(migrates_once, "migrations are applied once and noted with their checksum")
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     long long count = sql_int(&x, "SELECT count(*) FROM vigil_kb.migration");
     EXPECT(count >= 3);
-    EXPECT_INT(sql_int(&x, "SELECT count(*) FROM vigil_kb.migration WHERE checksum ~ '^[0-9a-f]{64}$'"),
+    EXPECT_INT(sql_int(&x, "SELECT count(*) FROM vigil_kb.migration WHERE checksum ~ "
+                           "'^[0-9a-f]{64}$'"),
             count);
     const char *first = sql(&x, "SELECT string_agg(xmin::text, ',') FROM vigil_kb.migration");
     fixture_close(&x);
@@ -72,7 +74,8 @@ TEST(newer, "a schema newer than the program is refused, with the way out")
 {
     FIXTURE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
-    sql(&x, "INSERT INTO vigil_kb.migration VALUES (9999, '9999_future.sql', '', '2030-01-01')");
+    sql(&x, "INSERT INTO vigil_kb.migration VALUES (9999, '9999_future.sql', '', "
+            "'2030-01-01')");
     fixture_close(&x);
     EXPECT(fixture_open(&x, STORE_COMMAND) == ERR_STORE);
     EXPECT(strstr(x.fault.message, "schema 9999"));
@@ -116,25 +119,31 @@ TEST(views, "the views have exactly the columns people rely on, in that order")
 {
     FIXTURE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
-    EXPECT_TEXT(columns_of(&x, "status"),
-            "name, owner, state, url, monitor, fetch, compare, installed_at, starts_at, ends_at, "
-            "started_at, ended_at, last_fetch_at, last_version, last_change_at, last_notified_at, "
-            "next_fetch_at, evaluations, changes, notifications, last_result, error, definition");
-    EXPECT_TEXT(columns_of(&x, "changes"),
-            "id, sentinel, at, url, old_version, new_version, inserted, deleted, updated, moved, "
-            "summary, detail");
+    EXPECT_TEXT(columns_of(&x, "status"), "name, owner, state, url, monitor, fetch, compare, "
+                                          "installed_at, starts_at, ends_at, "
+                                          "started_at, ended_at, last_fetch_at, last_version, "
+                                          "last_change_at, last_notified_at, "
+                                          "next_fetch_at, evaluations, changes, notifications, "
+                                          "last_result, error, definition");
+    EXPECT_TEXT(columns_of(&x, "changes"), "id, sentinel, at, url, old_version, new_version, "
+                                           "inserted, deleted, updated, moved, "
+                                           "summary, detail");
     EXPECT_TEXT(columns_of(&x, "versions"),
             "url, version, fetched_at, last_modified, etag, size, digest");
     EXPECT_TEXT(columns_of(&x, "notifications"),
             "id, sentinel, at, method, target, state, attempts, next_try_at, sent_at, error");
     EXPECT_TEXT(columns_of(&x, "events"), "id, at, sentinel, kind, detail");
     EXPECT_TEXT(columns_of(&x, "requests"), "id, verb, text, state, exit_code, answer");
-    EXPECT_INT(sql_int(&x, "SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid"
-                           " WHERE c.relnamespace = 'vigil'::regnamespace AND a.attnum > 0"
-                           "   AND col_description(c.oid, a.attnum) IS NULL"),
+    EXPECT_INT(
+            sql_int(&x,
+                    "SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid"
+                    " WHERE c.relnamespace = 'vigil'::regnamespace AND a.attnum > 0"
+                    "   AND col_description(c.oid, a.attnum) IS NULL"),
             0);
-    EXPECT_INT(sql_int(&x, "SELECT count(*) FROM pg_class c WHERE relnamespace = 'vigil'::regnamespace"
-                           " AND obj_description(c.oid) IS NULL"),
+    EXPECT_INT(
+            sql_int(&x,
+                    "SELECT count(*) FROM pg_class c WHERE relnamespace = 'vigil'::regnamespace"
+                    " AND obj_description(c.oid) IS NULL"),
             0);
 }
 
@@ -153,7 +162,8 @@ TEST(queries, "every question is answered, also by an empty store")
         const char *const values[] = {all_queries[i] == STORE_Q_LIST ? NULL : "nobody",
                 all_queries[i] == STORE_Q_CHANGES_AFTER ? "0" : NULL, "10"};
         struct store_rows *r = NULL;
-        enum err e = store_query(x.store, all_queries[i], params[i], values, x.life, &x.fault, &r);
+        enum err e =
+                store_query(x.store, all_queries[i], params[i], values, x.life, &x.fault, &r);
         EXPECT_INT(e, OK);
         if (e)
             printf("# query %zu: %s\n", i, x.fault.message);

@@ -24,8 +24,8 @@ struct fixture {
 
 void fixture_init(struct fixture *x);
 void fixture_done(struct fixture *x); /* closes what is open, removes the directory */
-#define FIXTURE(name)                                                                            \
-    CLEANUP(fixture_done) struct fixture name;                                                   \
+#define FIXTURE(name)                                                                          \
+    CLEANUP(fixture_done) struct fixture name;                                                 \
     fixture_init(&name)
 
 struct store_options fixture_options(struct fixture *x, enum store_role role, const char *who);

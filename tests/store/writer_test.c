@@ -83,13 +83,15 @@ static void expect_chain(struct fixture *x, struct work *w, int n)
                                       (long long)w->versions[i].change_id, i + 1)),
                 i > 0);
     }
-    EXPECT_TEXT(sql(x, "SELECT concat_ws(' ', count(*), min(version), max(version)) FROM vigil.versions"),
+    EXPECT_TEXT(sql(x, "SELECT concat_ws(' ', count(*), min(version), max(version)) FROM "
+                       "vigil.versions"),
             arena_printf(x->life, "%d 1 %d", n, n));
     EXPECT_TEXT(sql(x, "SELECT concat_ws(' ', count(*), min(new_version), max(new_version),"
                        " bool_and(old_version = new_version - 1)) FROM vigil.changes"),
             arena_printf(x->life, "%d 2 %d t", n - 1, n));
-    EXPECT_TEXT(sql(x, "SELECT concat_ws(' ', evaluations, changes, notifications, last_version)"
-                       " FROM vigil.status"),
+    EXPECT_TEXT(
+            sql(x, "SELECT concat_ws(' ', evaluations, changes, notifications, last_version)"
+                   " FROM vigil.status"),
             arena_printf(x->life, "%d %d %d %d", n - 1, n - 1, n - 1, n));
     EXPECT_INT(sql_int(x, "SELECT count(*) FROM vigil.notifications"), n - 1);
 }
@@ -155,7 +157,8 @@ TEST(terminated, "a connection cut under load costs nothing and doubles nothing"
 static bool is_waiting_in_commit(void *arg)
 {
     struct seen *s = arg;
-    return sql_int(s->x, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == 1;
+    return sql_int(s->x,
+                   "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == 1;
 }
 
 TEST(unknown_outcome, "a commit that happened although its answer was lost is not made again")
@@ -172,7 +175,8 @@ TEST(unknown_outcome, "a commit that happened although its answer was lost is no
     sql(&x, "SELECT pg_reload_conf()");
     submit(&x, w, 0, 2);
     EXPECT(fixture_run_until(&x, is_waiting_in_commit, &seen, 10 * MSEC_PER_SECOND));
-    sql(&x, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+    sql(&x, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = "
+            "'SyncRep'");
     EXPECT(fixture_run_until(&x, is_back, &seen, 10 * MSEC_PER_SECOND));
     long long xmin = sql_int(&x, "SELECT xmin::text::bigint FROM vigil_kb.engine");
     sql(&x, "ALTER SYSTEM RESET synchronous_standby_names");
@@ -323,7 +327,8 @@ TEST(asked_by_sql, "what SQL asks reaches the engine, and its answer is there to
             .answer = "a: installed\n"};
     store_writer_submit(x.writer, &plan.job);
     EXPECT(fixture_drain(&x, 5 * MSEC_PER_SECOND));
-    EXPECT_TEXT(sql(&x, "SELECT concat_ws(' ', id, verb, state, exit_code, answer) FROM vigil.requests"),
+    EXPECT_TEXT(sql(&x, "SELECT concat_ws(' ', id, verb, state, exit_code, answer) FROM "
+                        "vigil.requests"),
             "1 add done 0 a: installed\n");
     EXPECT_TEXT(sql(&x, "SELECT name FROM vigil.status"), "a");
 
@@ -357,7 +362,8 @@ static bool asked_twice(void *arg)
     return ((struct seen *)arg)->requests >= 2;
 }
 
-TEST(asked_early, "a request made before the engine started, or while the database was away, is told once")
+TEST(asked_early, "a request made before the engine started, or while the database was away, "
+                  "is told once")
 {
     FIXTURE(x);
     struct seen seen = {.x = &x};
@@ -386,7 +392,8 @@ static void ask_as_command(struct fixture *x)
     char *answer = NULL;
     REQUIRE(fixture_open_other(x, life, STORE_COMMAND, "disable", &f, &s) == OK);
     EXPECT(store_engine_is_running(s));
-    EXPECT(store_ask(s, "disable", "news\nrefs", 10 * MSEC_PER_SECOND, life, &f, &code, &answer) == OK);
+    EXPECT(store_ask(s, "disable", "news\nrefs", 10 * MSEC_PER_SECOND, life, &f, &code,
+                   &answer) == OK);
     EXPECT_INT(code, 1);
     EXPECT_TEXT(answer, "there is no sentinel \"refs\"\n");
     store_close(s);
@@ -436,10 +443,8 @@ TEST(withdrawn, "a request nobody waits for any more is not carried out later")
     EXPECT_INT(in_child(ask_in_vain, &x), 0);
     EXPECT(fixture_run_until(&x, was_asked, &seen, 5 * MSEC_PER_SECOND) || seen.requests == 0);
     struct store_step step = {.kind = STORE_STEP_DROP, .sentinel_id = w->sentinel};
-    struct store_plan_job plan = {.job.kind = STORE_JOB_PLAN,
-            .steps = &step,
-            .nsteps = 1,
-            .request_id = 1};
+    struct store_plan_job plan = {
+            .job.kind = STORE_JOB_PLAN, .steps = &step, .nsteps = 1, .request_id = 1};
     store_writer_submit(x.writer, &plan.job);
     EXPECT(fixture_drain(&x, 5 * MSEC_PER_SECOND));
     EXPECT_INT(plan.job.err, ERR_NAME);

@@ -1,0 +1,148 @@
+/* Elements of a digest as items that can be compared, and their texts. */
+#include "cdg/cdg_int.h"
+
+/* Behind the last node below each node. */
+uint32_t *subtree_ends(const struct page_digest *d, struct arena *scratch)
+{
+    uint32_t *end = arena_array_of(scratch, d->nodes + 1, uint32_t);
+
+    end[d->nodes] = d->nodes;
+    for (uint32_t i = d->nodes; i-- > 0;) {
+        uint32_t e = i + 1;
+        for (uint32_t c = 0; c < d->children[i]; c++)
+            e = end[e];
+        end[i] = e;
+    }
+    return end;
+}
+
+static struct diff_item element_item(
+        const struct page_digest *d, uint32_t node, struct arena *life)
+{
+    uint32_t from = d->attr_at[node], n = d->attr_at[node + 1] - from;
+    struct str *parts = arena_array_of(life, n + 1, struct str);
+    struct str name = page_tag_name(d, d->tags[node]);
+    size_t bytes = name.len + 3;
+
+    parts[0] = name;
+    for (uint32_t i = 0; i < n; i++) {
+        parts[i + 1] = str_of(arena_printf(life, "%s=\"%s\"", page_attr_name(d, from + i).ptr,
+                page_attr_value(d, from + i).ptr));
+        bytes += parts[i + 1].len + 1;
+    }
+    char *text = arena_alloc(life, bytes), *at = text;
+    *at++ = '<';
+    for (uint32_t i = 0; i <= n; i++) {
+        if (i)
+            *at++ = ' ';
+        memcpy(at, parts[i].ptr, parts[i].len);
+        at += parts[i].len;
+    }
+    *at++ = '>';
+    return (struct diff_item){
+            .text = {text, (size_t)(at - text)}, .parts = parts, .nparts = n + 1};
+}
+
+struct elements elements_of(const struct page_digest *d, struct arena *life)
+{
+    uint32_t *end = subtree_ends(d, life),
+             *texts = arena_array_of(life, d->nodes + 1, uint32_t);
+    struct elements e = {.d = d,
+            .items = arena_array_of(life, d->nodes + 1, struct diff_item),
+            .node = arena_array_of(life, d->nodes + 1, uint32_t),
+            .has_text = arena_array_of(life, d->nodes + 1, bool)};
+
+    for (uint32_t i = 0; i < d->nodes; i++)
+        texts[i + 1] = texts[i] + (d->tags[i] == 0);
+    for (uint32_t i = 0; i < d->nodes; i++) {
+        if (d->tags[i] == 0)
+            continue;
+        e.items[e.count] = element_item(d, i, life);
+        e.node[e.count] = i;
+        e.has_text[e.count] = texts[end[i]] > texts[i];
+        e.count++;
+    }
+    return e;
+}
+
+const char *element_path(const struct question *q, const struct answer *a,
+        const struct page_digest *d, uint32_t node)
+{
+    if (a->counts[CHANGE_UPDATED] >= CHANGES_LISTED)
+        return NULL; /* will not be listed */
+    return page_path(d, node, q->life);
+}
+
+/* The attributes in which two elements of one name differ, each as an update. */
+void answer_add_attributes(struct answer *a, const struct question *q,
+        const struct diff_item *old, const struct diff_item *new_, const char *path)
+{
+    size_t i = 1, j = 1;
+
+    while (i < old->nparts || j < new_->nparts) {
+        struct str x = i < old->nparts ? old->parts[i] : (struct str){"", 0};
+        struct str y = j < new_->nparts ? new_->parts[j] : (struct str){"", 0};
+        size_t nx = strcspn(x.ptr, "="), ny = strcspn(y.ptr, "=");
+        int c = i == old->nparts    ? 1
+                : j == new_->nparts ? -1
+                                    : strncmp(x.ptr, y.ptr, nx > ny ? nx : ny);
+        struct change change = {CHANGE_UPDATED, .path = path};
+        if (c <= 0)
+            change.old = x;
+        if (c >= 0)
+            change.new_ = y;
+        if (c != 0 || !str_equal(x, y)) {
+            change.path = arena_printf(q->life, "%s/@%.*s", path ? path : "",
+                    (int)(c <= 0 ? nx : ny), c <= 0 ? x.ptr : y.ptr);
+            answer_add(a, q->life, change);
+        }
+        i += c <= 0;
+        j += c >= 0;
+    }
+}
+
+void answer_add_first_difference(struct answer *a, const struct question *q)
+{
+    const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
+    uint32_t i = 0;
+
+    while (i < old->nodes && i < new_->nodes && old->children[i] == new_->children[i] &&
+            str_equal(page_tag_name(old, old->tags[i]), page_tag_name(new_, new_->tags[i])))
+        i++;
+    const struct page_digest *d = i < new_->nodes ? new_ : old;
+    struct change c = {CHANGE_UPDATED, .path = i < d->nodes ? page_path(d, i, q->life) : "/"};
+    if (i < old->nodes)
+        c.old = str_of(arena_printf(q->life, "<%s> with %u children",
+                page_tag_name(old, old->tags[i]).ptr, old->children[i]));
+    if (i < new_->nodes)
+        c.new_ = str_of(arena_printf(q->life, "<%s> with %u children",
+                page_tag_name(new_, new_->tags[i]).ptr, new_->children[i]));
+    answer_add(a, q->life, c);
+}
+
+struct str subtree_text(
+        const struct page_digest *d, uint32_t node, uint32_t end, struct arena *life)
+{
+    size_t bytes = 0, at = 0;
+    uint32_t low = 0, high = d->texts;
+
+    while (low < high) { /* the first text at or behind the node */
+        uint32_t middle = (low + high) / 2;
+        if (d->text_node[middle] < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t i = low; i < d->texts && d->text_node[i] < end; i++)
+        bytes += page_text(d, i).len + 1;
+    char *text = arena_alloc(life, bytes + 1);
+    for (uint32_t i = low; i < d->texts && d->text_node[i] < end; i++) {
+        struct str s = page_text(d, i);
+        if (at && d->text_block[i])
+            text[at++] = ' ';
+        memcpy(text + at, s.ptr, s.len);
+        at += s.len;
+    }
+    text[at] = 0;
+    return (struct str){text, at};
+}

@@ -1,0 +1,226 @@
+/* keywords: whether given words are there, or with `counted` how often.
+ *
+ * A keyword is one word or several adjacent ones, without regard to case; a * in front of a
+ * word or behind it stands for anything.  It must hold that
+ *  (1) `any` tells each keyword whose presence changed, and
+ *  (2) `all` tells when the presence of all of them together changed.
+ */
+#include "cdg/cdg_int.h"
+
+struct keyword_term {
+    struct str text; /* folded */
+    bool open_front, open_back;
+};
+
+struct prepared {
+    struct keyword *all;
+    size_t count;
+};
+
+/* ---- reading keywords
+ * ------------------------------------------------------------------------ */
+
+/* The next piece without white space; false at the end. */
+static bool next_piece(const char **at, struct str *ret)
+{
+    while (**at == ' ' || (**at >= '\t' && **at <= '\r'))
+        ++*at;
+    const char *from = *at;
+    while (**at && **at != ' ' && !(**at >= '\t' && **at <= '\r'))
+        ++*at;
+    *ret = (struct str){from, (size_t)(*at - from)};
+    return ret->len > 0;
+}
+
+static bool term_read(struct str piece, struct arena *life, struct keyword_term *ret)
+{
+    struct keyword_term t = {.open_front = piece.ptr[0] == '*',
+            .open_back = piece.len > 1 && piece.ptr[piece.len - 1] == '*'};
+    size_t at = 0;
+    struct str word;
+    BUF(fold, 1 << 20);
+
+    if (!page_word_next(piece, &at, &word) || !page_word_fold(word, &fold))
+        return false;
+    t.text = str_of(arena_strndup(life, buf_text(&fold), fold.len));
+    *ret = t;
+    return true;
+}
+
+struct keyword keyword_read(const char *written, struct arena *life)
+{
+    struct keyword k = {.written = written,
+            .terms = arena_array_of(life, strlen(written) / 2 + 1, struct keyword_term)};
+    struct str piece;
+
+    for (const char *at = written; next_piece(&at, &piece);)
+        if (term_read(piece, life, &k.terms[k.count]))
+            k.count++;
+    return k;
+}
+
+static enum err check(const struct cdg_leaf *leaf, struct fault *f)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "keywords");
+
+    if (leaf->nwords == 0)
+        return fault_set(f, ERR_RANGE, "there are no keywords");
+    for (size_t i = 0; i < leaf->nwords; i++)
+        if (keyword_read(leaf->words[i], scratch).count == 0)
+            return fault_set(f, ERR_RANGE, "the keyword \"%.80s\" has no letter or digit",
+                    leaf->words[i]);
+    return OK;
+}
+
+static void *prepare(const struct cdg_leaf *leaf, struct arena *life)
+{
+    struct prepared *p = arena_new_of(life, struct prepared);
+
+    p->all = arena_array_of(life, leaf->nwords, struct keyword);
+    p->count = leaf->nwords;
+    for (size_t i = 0; i < leaf->nwords; i++)
+        p->all[i] = keyword_read(leaf->words[i], life);
+    return p;
+}
+
+/* ---- counting
+ * ------------------------------------------------------------------------------------ */
+
+static bool term_matches(const struct keyword_term *t, struct str word)
+{
+    if (word.len < t->text.len)
+        return false;
+    if (!t->open_front && !t->open_back)
+        return str_equal(word, t->text);
+    if (t->open_front && t->open_back)
+        return memmem(word.ptr, word.len, t->text.ptr, t->text.len) != NULL;
+    size_t from = t->open_front ? word.len - t->text.len : 0;
+    return memcmp(word.ptr + from, t->text.ptr, t->text.len) == 0;
+}
+
+bool keyword_occurs(const struct keyword *k, struct str text)
+{
+    BUF(fold, 1 << 26);
+    struct str word;
+
+    for (size_t from = 0, next = 0; page_word_next(text, &next, &word); from = next) {
+        size_t t = 0;
+        for (size_t at = from; t < k->count && page_word_next(text, &at, &word); t++) {
+            buf_clear(&fold);
+            if (!page_word_fold(word, &fold) ||
+                    !term_matches(&k->terms[t], (struct str){fold.data, fold.len}))
+                break;
+        }
+        if (t == k->count)
+            return true;
+    }
+    return false;
+}
+
+static void count_single(
+        const struct keyword_term *t, const struct vocabulary *v, uint32_t counts[2])
+{
+    if (!t->open_front && !t->open_back) {
+        const struct vocabulary_word *w = vocabulary_find(v, t->text);
+        counts[0] = w ? w->counts[0] : 0;
+        counts[1] = w ? w->counts[1] : 0;
+        return;
+    }
+    for (size_t i = 0; i < v->count; i++)
+        if (term_matches(t, v->all[i]->text)) {
+            counts[0] += v->all[i]->counts[0];
+            counts[1] += v->all[i]->counts[1];
+        }
+}
+
+static uint32_t count_adjacent(const struct keyword *k, const struct vocabulary *v, int side)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i + k->count <= v->nseq[side]; i++) {
+        size_t t = 0;
+        while (t < k->count && term_matches(&k->terms[t], v->all[v->seq[side][i + t]]->text))
+            t++;
+        n += t == k->count;
+    }
+    return n;
+}
+
+static void count(const struct keyword *k, const struct vocabulary *v, uint32_t counts[2])
+{
+    counts[0] = counts[1] = 0;
+    if (k->count == 1) {
+        count_single(&k->terms[0], v, counts);
+        return;
+    }
+    counts[0] = count_adjacent(k, v, 0);
+    counts[1] = count_adjacent(k, v, 1);
+}
+
+/* ---- comparing
+ * ----------------------------------------------------------------------------------- */
+
+static void add(const struct question *q, struct answer *a, bool appeared, struct str text)
+{
+    answer_add(a, q->life,
+            appeared ? (struct change){CHANGE_INSERTED, .new_ = text}
+                     : (struct change){CHANGE_DELETED, .old = text});
+}
+
+static void compare_all(const struct question *q, const struct vocabulary *v, struct answer *a)
+{
+    const struct prepared *p = q->prepared;
+    bool before = true, after = true;
+
+    for (size_t i = 0; i < p->count; i++) {
+        uint32_t counts[2];
+        count(&p->all[i], v, counts);
+        before &= counts[0] > 0;
+        after &= counts[1] > 0;
+    }
+    for (size_t i = 0; i < p->count && before != after; i++) /* (2) */
+        add(q, a, after, str_of(p->all[i].written));
+}
+
+static void compare(const struct question *q, struct answer *a)
+{
+    const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
+    const struct prepared *p = q->prepared;
+
+    if (hash128_equal(old->hash[PAGE_CONTENT], new_->hash[PAGE_CONTENT]) &&
+            hash128_equal(old->hash[PAGE_BLOCKS], new_->hash[PAGE_BLOCKS]))
+        return;
+    const struct vocabulary *v = vocabulary_of(q, /* folded= */ true);
+    if (q->leaf->all && !q->leaf->counted) {
+        compare_all(q, v, a);
+        return;
+    }
+    for (size_t i = 0; i < p->count; i++) { /* (1) */
+        uint32_t n[2];
+        struct str written = str_of(p->all[i].written);
+        count(&p->all[i], v, n);
+        if (q->leaf->counted && n[0] != n[1])
+            add(q, a, n[1] > n[0], with_counts(q->life, written, n[0], n[1]));
+        else if ((n[0] > 0) != (n[1] > 0))
+            add(q, a, n[1] > 0, written);
+    }
+}
+
+/* The keywords that are there. */
+static struct str_list parts(const struct question *q, const struct cdg_version *version)
+{
+    const struct prepared *p = q->prepared;
+    const struct vocabulary *v = vocabulary_of(q, /* folded= */ true);
+    struct str_list list = {arena_array_of(q->life, p->count, struct str), 0};
+
+    for (size_t i = 0; i < p->count; i++) {
+        uint32_t counts[2];
+        count(&p->all[i], v, counts);
+        if (counts[version == q->new_])
+            list.all[list.count++] = str_of(p->all[i].written);
+    }
+    return list;
+}
+
+const struct cdg_kind cdg_kind_keywords = {
+        .check = check, .prepare = prepare, .compare = compare, .parts = parts};

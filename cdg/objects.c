@@ -1,0 +1,247 @@
+/* table, list: one of them, chosen by number or by a text it contains, item by item.
+ *
+ * A table's items are its rows, each a sequence of cell texts; a list's items are those of
+ * ul, ol and dl.  What is nested in an item belongs to its text.  It must hold that
+ *  (1) an object that was there and is not any more has disappeared, unless it was chosen by
+ *      a text and the page still has others: then it is lost, and that is not a change;
+ *  (2) an object that neither version has cannot be compared.
+ */
+#include "cdg/cdg_int.h"
+
+struct object_kind {
+    const char *noun;
+    const char *const *roots; /* NULL-terminated names */
+    const char *const *items;
+    bool has_cells;
+};
+
+static const char *const table_roots[] = {"table", NULL}, *const table_rows[] = {"tr", NULL};
+static const char *const table_cells[] = {"td", "th", NULL};
+static const char *const list_roots[] = {"ul", "ol", "dl", NULL};
+static const char *const list_items[] = {"li", "dt", "dd", NULL};
+
+static const struct object_kind table_kind = {"table", table_roots, table_rows, true};
+static const struct object_kind list_kind = {"list", list_roots, list_items, false};
+
+static bool is_named(const struct page_digest *d, uint32_t node, const char *const *names)
+{
+    struct str name = page_tag_name(d, d->tags[node]);
+
+    for (; *names; names++)
+        if (str_equal_nocase(name, str_of(*names)))
+            return true;
+    return false;
+}
+
+/* ---- finding it
+ * ---------------------------------------------------------------------------------- */
+
+struct object {
+    bool found;
+    uint32_t count; /* how many there are in the page */
+    uint32_t node, end;
+};
+
+static bool contains(const struct page_digest *d, uint32_t node, uint32_t end, const char *text)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "object");
+    struct str all = subtree_text(d, node, end, scratch);
+    return memmem(all.ptr, all.len, text, strlen(text)) != NULL;
+}
+
+/* The chosen one.  By text: the first that contains it and has none inside that does too;
+ * since what is inside comes later, the search goes on inside the first that contains it. */
+static struct object find(const struct question *q, const struct object_kind *k,
+        const struct page_digest *d, const uint32_t *ends)
+{
+    struct object o = {.found = false};
+    uint32_t number = q->leaf->number ? q->leaf->number : 1, stop = d->nodes;
+
+    for (uint32_t i = 0; i < d->nodes; i++) {
+        if (!is_named(d, i, k->roots))
+            continue;
+        o.count++;
+        bool chosen = q->leaf->text ? i < stop && contains(d, i, ends[i], q->leaf->text)
+                                    : o.count == number;
+        if (!chosen)
+            continue;
+        o.found = true;
+        o.node = i;
+        o.end = stop = ends[i];
+    }
+    return o;
+}
+
+/* ---- its items
+ * ------------------------------------------------------------------------------------ */
+
+struct items {
+    struct diff_item *all;
+    size_t count;
+};
+
+static void put_cells(struct diff_item *item, struct arena *life)
+{
+    BUF(text, 1 << 26);
+    BUF(key, 1 << 26);
+
+    for (size_t i = 0; i < item->nparts; i++) {
+        struct str cell = item->parts[i];
+        if (text.len && cell.len)
+            buf_putc(&text, ' ');
+        buf_append(&text, cell.ptr, cell.len);
+        buf_append(&key, cell.ptr, cell.len);
+        buf_putc(&key, 0x1F); /* where a cell ends is part of the row */
+    }
+    item->text = (struct str){arena_strndup(life, buf_text(&text), text.len), text.len};
+    item->key = (struct str){arena_strndup(life, buf_text(&key), key.len), key.len};
+}
+
+/* The cells of a row, not of tables inside it. */
+static struct diff_item row(const struct page_digest *d, uint32_t from, uint32_t end,
+        const uint32_t *ends, struct arena *life)
+{
+    struct str *cells = arena_array_of(life, end - from + 1, struct str);
+    struct diff_item item = {.parts = cells};
+
+    for (uint32_t i = from; i < end; i++) {
+        if (!is_named(d, i, table_cells))
+            continue;
+        cells[item.nparts++] = subtree_text(d, i, ends[i], life);
+        i = ends[i] - 1;
+    }
+    put_cells(&item, life);
+    return item;
+}
+
+static struct items items_of(const struct object_kind *k, const struct page_digest *d,
+        const struct object *o, const uint32_t *ends, struct arena *life)
+{
+    struct items items = {arena_array_of(life, o->end - o->node + 1, struct diff_item), 0};
+
+    for (uint32_t i = o->node + 1; i < o->end; i++) {
+        if (is_named(d, i, k->roots)) { /* nested, and not inside an item */
+            i = ends[i] - 1;
+            continue;
+        }
+        if (!is_named(d, i, k->items))
+            continue;
+        struct diff_item item = {.text = {NULL, 0}};
+        if (k->has_cells)
+            item = row(d, i + 1, ends[i], ends, life);
+        else
+            item.text = subtree_text(d, i, ends[i], life);
+        if (!k->has_cells || item.nparts)
+            items.all[items.count++] = item;
+        i = ends[i] - 1;
+    }
+    return items;
+}
+
+/* ---- comparing
+ * -------------------------------------------------------------------------------------- */
+
+/* The cells in which two rows differ. */
+static void add_cells(const struct question *q, struct answer *a, const struct diff_item *old,
+        const struct diff_item *new_, size_t number)
+{
+    size_t n = old->nparts > new_->nparts ? old->nparts : new_->nparts;
+
+    for (size_t i = 0; i < n; i++) {
+        struct str x = i < old->nparts ? old->parts[i] : (struct str){"", 0};
+        struct str y = i < new_->nparts ? new_->parts[i] : (struct str){"", 0};
+        if (str_equal(x, y) && i < old->nparts && i < new_->nparts)
+            continue;
+        const char *path = arena_printf(q->life, "row %zu, column %zu", number + 1, i + 1);
+        answer_add(a, q->life, (struct change){CHANGE_UPDATED, x, y, path});
+    }
+}
+
+static void compare_items(const struct question *q, const struct object_kind *k,
+        struct answer *a, struct items old, struct items new_)
+{
+    struct diff d;
+
+    diff_sequences(old.all, old.count, new_.all, new_.count, q->life, &d);
+    if (!k->has_cells) {
+        answer_add_diff(a, q->life, &d, old.all, new_.all);
+        return;
+    }
+    for (size_t i = 0; i < d.count; i++) {
+        struct diff one = {&d.edits[i], 1, d.coarse};
+        if (d.edits[i].how == DIFF_UPDATE)
+            add_cells(q, a, &old.all[d.edits[i].old], &new_.all[d.edits[i].new_],
+                    d.edits[i].new_);
+        else
+            answer_add_diff(a, q->life, &one, old.all, new_.all);
+    }
+}
+
+static void add_whole(
+        const struct question *q, const struct object_kind *k, struct answer *a, bool appeared)
+{
+    struct str text = str_of(
+            arena_printf(q->life, "%s %s", k->noun, appeared ? "appeared" : "disappeared"));
+    answer_add(a, q->life,
+            appeared ? (struct change){CHANGE_INSERTED, .new_ = text}
+                     : (struct change){CHANGE_DELETED, .old = text});
+}
+
+static void compare_object(
+        const struct question *q, const struct object_kind *k, struct answer *a)
+{
+    const struct page_digest *from = q->old->digest, *to = q->new_->digest;
+
+    uint32_t *from_ends = subtree_ends(from, q->life), *to_ends = subtree_ends(to, q->life);
+    struct object old = find(q, k, from, from_ends), new_ = find(q, k, to, to_ends);
+    if (!old.found && !new_.found) /* (2) */
+        answer_unknown(a, arena_printf(q->life, "there is no such %s", k->noun));
+    else if (!old.found)
+        add_whole(q, k, a, /* appeared= */ true);
+    else if (!new_.found && q->leaf->text && new_.count) /* (1) */
+        answer_unknown(a, arena_printf(q->life, "%s lost", k->noun));
+    else if (!new_.found)
+        add_whole(q, k, a, /* appeared= */ false);
+    else if (!hash128_equal(from->whole, to->whole))
+        compare_items(q, k, a, items_of(k, from, &old, from_ends, q->life),
+                items_of(k, to, &new_, to_ends, q->life));
+}
+
+static struct str_list object_parts(
+        const struct question *q, const struct object_kind *k, const struct cdg_version *v)
+{
+    uint32_t *ends = subtree_ends(v->digest, q->life);
+    struct object o = find(q, k, v->digest, ends);
+    struct str_list list = {NULL, 0};
+
+    if (!o.found)
+        return list;
+    struct str text = subtree_text(v->digest, o.node, o.end, q->life), word;
+    list.all = arena_array_of(q->life, text.len / 2 + 2, struct str);
+    for (size_t at = 0; page_word_next(text, &at, &word);)
+        list.all[list.count++] = word;
+    return list;
+}
+
+static void compare_table(const struct question *q, struct answer *a)
+{
+    compare_object(q, &table_kind, a);
+}
+
+static void compare_list(const struct question *q, struct answer *a)
+{
+    compare_object(q, &list_kind, a);
+}
+
+static struct str_list table_parts(const struct question *q, const struct cdg_version *v)
+{
+    return object_parts(q, &table_kind, v);
+}
+
+static struct str_list list_parts(const struct question *q, const struct cdg_version *v)
+{
+    return object_parts(q, &list_kind, v);
+}
+
+const struct cdg_kind cdg_kind_table = {.compare = compare_table, .parts = table_parts};
+const struct cdg_kind cdg_kind_list = {.compare = compare_list, .parts = list_parts};

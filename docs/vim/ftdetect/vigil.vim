@@ -1,0 +1,1 @@
+autocmd BufNewFile,BufRead *.vigil setfiletype vigil

@@ -1,0 +1,428 @@
+/* Selectors: reading what both languages share, and finding the nodes.
+ *
+ * A step is evaluated for all elements at once, in document order, so a selector costs its
+ * steps times the page, whatever it says.  It must hold that
+ *  (1) positions are counted among siblings that passed the tests before, as XPath does;
+ *  (2) html, head, body and tbody, which a page may leave out and a browser shows all the
+ *      same, may be named in a path where they are missing; and
+ *  (3) comparing texts has a limit: a test on the text of nested elements reads it again for
+ *      each level.
+ */
+#include "page/selector.h"
+
+/* ---- reading
+ * ----------------------------------------------------------------------------------- */
+
+enum err selector_error(struct selector_text *t, const char *expected)
+{
+    return fault_set(t->f, ERR_SYNTAX,
+            "at character %zu of the selector \"%.100s\": expected %s",
+            (size_t)(t->at - t->start) + 1, t->start, expected);
+}
+
+void selector_skip_space(struct selector_text *t)
+{
+    while (*t->at == ' ' || (*t->at >= '\t' && *t->at <= '\r'))
+        t->at++;
+}
+
+char *selector_name(struct selector_text *t)
+{
+    const char *from = t->at;
+
+    while ((*t->at >= 'a' && *t->at <= 'z') || (*t->at >= 'A' && *t->at <= 'Z') ||
+            (*t->at >= '0' && *t->at <= '9') || *t->at == '-' || *t->at == '_' ||
+            (*t->at & 0x80))
+        t->at++;
+    return t->at > from ? arena_strndup(t->life, from, (size_t)(t->at - from)) : NULL;
+}
+
+char *selector_string(struct selector_text *t)
+{
+    selector_skip_space(t);
+    char quote = *t->at;
+    const char *end = quote == '"' || quote == '\'' ? strchr(t->at + 1, quote) : NULL;
+
+    if (!end)
+        return NULL;
+    char *s = arena_strndup(t->life, t->at + 1, (size_t)(end - t->at - 1));
+    t->at = end + 1;
+    return s;
+}
+
+bool selector_take(struct selector_text *t, const char *token)
+{
+    selector_skip_space(t);
+    if (strncmp(t->at, token, strlen(token)) != 0)
+        return false;
+    t->at += strlen(token);
+    return true;
+}
+
+struct test *selector_test_add(struct selector_text *t, struct step *s, enum test_kind kind)
+{
+    struct test *test = arena_new_of(t->life, struct test), **last = &s->tests;
+
+    test->kind = kind;
+    while (*last)
+        last = &(*last)->next;
+    *last = test;
+    return test;
+}
+
+void selector_alternative_add(struct selector_text *t, struct step *first)
+{
+    struct step **bigger = arena_array_of(t->life, t->s->count + 1, struct step *);
+
+    if (t->s->count)
+        memcpy(bigger, t->s->alternatives, t->s->count * sizeof *bigger);
+    bigger[t->s->count++] = first;
+    t->s->alternatives = bigger;
+}
+
+enum err page_selector_new(struct arena *life, enum page_selector_language language,
+        const char *text, struct fault *f, struct page_selector **ret_selector)
+{
+    struct selector_text t = {text, text, life, arena_new_of(life, struct page_selector), f};
+
+    if (strlen(text) > SELECTOR_BYTES)
+        return fault_set(f, ERR_LIMIT, "the selector is longer than %d bytes", SELECTOR_BYTES);
+    enum err e = language == PAGE_XPATH ? xpath_read(&t) : css_read(&t);
+    if (e)
+        return e;
+    *ret_selector = t.s;
+    return OK;
+}
+
+/* ---- finding
+ * ----------------------------------------------------------------------------------- */
+
+#define TEXT_BYTES_MAX ((uint64_t)200 << 20)
+
+struct finder {
+    const struct page_digest *d;
+    struct arena *life;
+    uint32_t *end, *parent;     /* parent: nodes, that is the document, for a root */
+    uint32_t *siblings;         /* scratch: elements of one parent that passed so far */
+    bool *now, *before, *below; /* by node, and one for the document */
+    uint64_t text_bytes;
+};
+
+static struct str attribute_of(const struct page_digest *d, uint32_t node, const char *name)
+{
+    for (uint32_t a = d->attr_at[node]; a < d->attr_at[node + 1]; a++)
+        if (str_equal_nocase(page_attr_name(d, a), str_of(name)))
+            return page_attr_value(d, a);
+    return (struct str){NULL, 0};
+}
+
+/* The text of an element, or only of its own text children, blocks with spaces between. */
+static struct str text_of(struct finder *x, uint32_t node, bool own, struct buf *out)
+{
+    const struct page_digest *d = x->d;
+    uint32_t low = 0, high = d->texts;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (d->text_node[middle] < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < d->texts && d->text_node[low] < x->end[node]; low++) {
+        struct str s = page_text(d, low);
+        if (own && x->parent[d->text_node[low]] != node)
+            continue;
+        if (out->len && (own || d->text_block[low]))
+            buf_putc(out, ' ');
+        buf_append(out, s.ptr, s.len);
+    }
+    x->text_bytes += out->len + 1;
+    return (struct str){buf_text(out), out->len};
+}
+
+static bool has_word(struct str s, struct str word)
+{
+    for (size_t i = 0; i < s.len;) {
+        size_t from = i;
+        while (i < s.len && s.ptr[i] != ' ')
+            i++;
+        if (str_equal((struct str){s.ptr + from, i - from}, word))
+            return true;
+        i++;
+    }
+    return false;
+}
+
+static bool value_passes(const struct test *t, struct str s)
+{
+    struct str v = str_of(t->value ? t->value : "");
+
+    switch (t->kind) {
+    case TEST_HAS:
+        return s.ptr != NULL;
+    case TEST_NOT_HAS:
+        return s.ptr == NULL;
+    case TEST_EQUALS:
+        return s.ptr && str_equal(s, v);
+    case TEST_STARTS:
+        return s.ptr && s.len >= v.len && memcmp(s.ptr, v.ptr, v.len) == 0;
+    case TEST_ENDS:
+        return s.ptr && s.len >= v.len && memcmp(s.ptr + s.len - v.len, v.ptr, v.len) == 0;
+    case TEST_CONTAINS:
+        return s.ptr && memmem(s.ptr, s.len, v.ptr, v.len) != NULL;
+    case TEST_WORD:
+        return s.ptr && has_word(s, v);
+    case TEST_POSITION:
+    case TEST_CHILD_NUMBER:
+    case TEST_TYPE_NUMBER:
+        break;
+    }
+    return false;
+}
+
+/* The place of an element among the elements (of its name) of its parent, and how many. */
+static bool number_passes(struct finder *x, const struct test *t, uint32_t node)
+{
+    uint32_t from = x->parent[node] == x->d->nodes ? 0 : x->parent[node] + 1;
+    uint32_t to = x->parent[node] == x->d->nodes ? x->d->nodes : x->end[x->parent[node]];
+    unsigned place = 0, count = 0;
+
+    for (uint32_t i = from; i < to; i = x->end[i]) {
+        bool counts = x->d->tags[i] != 0 &&
+                      (t->kind == TEST_CHILD_NUMBER || x->d->tags[i] == x->d->tags[node]);
+        count += counts;
+        place += counts && i <= node;
+        x->text_bytes += 8; /* (3): it is work of the same kind */
+    }
+    return t->n ? place == t->n : place == count;
+}
+
+static bool test_passes(struct finder *x, const struct test *t, uint32_t node)
+{
+    BUF(text, PAGE_DIGEST_MAX);
+
+    if (x->text_bytes > TEXT_BYTES_MAX)
+        return false;
+    if (t->kind == TEST_CHILD_NUMBER || t->kind == TEST_TYPE_NUMBER)
+        return number_passes(x, t, node);
+    if (t->name)
+        return value_passes(t, attribute_of(x->d, node, t->name));
+    return value_passes(t, text_of(x, node, t->own_text, &text));
+}
+
+static bool name_passes(const struct finder *x, const struct step *s, uint32_t node)
+{
+    struct str name = page_tag_name(x->d, x->d->tags[node]);
+
+    if (x->d->tags[node] == 0)
+        return false;
+    if (!s->name)
+        return true;
+    return x->d->type == PAGE_XML ? str_equal(name, str_of(s->name))
+                                  : str_equal_nocase(name, str_of(s->name));
+}
+
+/* Whether a node may follow the step before by its place. */
+static bool place_passes(const struct finder *x, enum relation r, uint32_t parent,
+        uint32_t previous, bool any_before)
+{
+    switch (r) {
+    case RELATION_CHILD:
+        return x->before[parent];
+    case RELATION_BELOW:
+        return x->before[parent] || x->below[parent];
+    case RELATION_NEXT:
+        return previous != NO_NODE && x->before[previous];
+    case RELATION_AFTER:
+        return any_before;
+    }
+    return false;
+}
+
+/* Takes one step among the children of one parent. */
+static bool step_children(struct finder *x, const struct step *s, uint32_t parent)
+{
+    uint32_t from = parent == x->d->nodes ? 0 : parent + 1, n = 0, previous = NO_NODE;
+    uint32_t to = parent == x->d->nodes ? x->d->nodes : x->end[parent];
+    bool any_before = false;
+
+    for (uint32_t i = from; i < to; i = x->end[i]) {
+        if (x->d->tags[i] == 0)
+            continue;
+        if (name_passes(x, s, i) && place_passes(x, s->relation, parent, previous, any_before))
+            x->siblings[n++] = i;
+        any_before |= x->before[i];
+        previous = i;
+    }
+    for (const struct test *t = s->tests; t; t = t->next) { /* (1) */
+        uint32_t kept = 0, all = n;
+        for (uint32_t i = 0; i < all; i++) {
+            bool passes = t->kind == TEST_POSITION ? (t->n ? i + 1 == t->n : i + 1 == all)
+                                                   : test_passes(x, t, x->siblings[i]);
+            if (passes)
+                x->siblings[kept++] = x->siblings[i];
+        }
+        n = kept;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        x->now[x->siblings[i]] = true;
+    return n > 0;
+}
+
+static bool may_be_missing(const struct step *s)
+{
+    static const char *const names[] = {"body", "head", "html", "tbody"};
+    return s->name && !s->tests && s->relation == RELATION_CHILD &&
+           name_is_one_of(str_of(s->name), names, countof(names));
+}
+
+static void step_all(struct finder *x, const struct step *s)
+{
+    uint32_t n = x->d->nodes;
+    bool any = false;
+
+    x->below[n] = false;
+    for (uint32_t i = 0; i < n; i++)
+        x->below[i] = x->before[x->parent[i]] || x->below[x->parent[i]];
+    memset(x->now, 0, (n + 1) * sizeof *x->now);
+    any |= step_children(x, s, n);
+    for (uint32_t i = 0; i < n; i++)
+        if (x->d->children[i])
+            any |= step_children(x, s, i);
+    if (any || !may_be_missing(s)) { /* (2): else we stay where we are */
+        bool *was = x->before;
+        x->before = x->now;
+        x->now = was;
+    }
+}
+
+static struct finder finder_new(const struct page_digest *d, struct arena *life)
+{
+    size_t n = (size_t)d->nodes + 1;
+    struct finder x = {.d = d,
+            .life = life,
+            .end = arena_array_of(life, n, uint32_t),
+            .parent = arena_array_of(life, n, uint32_t),
+            .siblings = arena_array_of(life, n, uint32_t),
+            .now = arena_array_of(life, n, bool),
+            .before = arena_array_of(life, n, bool),
+            .below = arena_array_of(life, n, bool)};
+
+    for (uint32_t i = d->nodes; i-- > 0;) {
+        uint32_t e = i + 1;
+        x.parent[i] = d->nodes;
+        for (uint32_t c = 0; c < d->children[i]; c++) {
+            x.parent[e] = i;
+            e = x.end[e];
+        }
+        x.end[i] = e;
+    }
+    return x;
+}
+
+/* ---- the region as a digest
+ * ---------------------------------------------------------------------- */
+
+static void copy_element(struct finder *x, struct build *b, uint32_t node, struct buf *pairs)
+{
+    const struct page_digest *d = x->d;
+
+    buf_clear(pairs);
+    for (uint32_t a = d->attr_at[node]; a < d->attr_at[node + 1]; a++) {
+        struct pair p = {page_attr_name(d, a), page_attr_value(d, a)};
+        buf_append(pairs, &p, sizeof p);
+    }
+    build_open(b, page_tag_name(d, d->tags[node]), (struct pair *)(void *)pairs->data,
+            pairs->len / sizeof(struct pair));
+}
+
+static void copy_subtree(struct finder *x, struct build *b, uint32_t node, uint32_t text)
+{
+    const struct page_digest *d = x->d;
+    BUF(pairs, PAGE_ATTRIBUTES_MAX * sizeof(struct pair));
+    BUF(ends, PAGE_DEPTH_MAX * 8 * sizeof(uint32_t));
+
+    build_break(b);
+    for (uint32_t i = node; i < x->end[node]; i++) {
+        while (ends.len &&
+                *(uint32_t *)(void *)(ends.data + ends.len - sizeof(uint32_t)) == i) {
+            ends.len -= sizeof(uint32_t);
+            build_close(b);
+        }
+        if (d->tags[i] == 0) {
+            build_text(b, page_text(d, text++));
+            continue;
+        }
+        copy_element(x, b, i, &pairs);
+        b->overflowed |= !buf_append(&ends, &x->end[i], sizeof(uint32_t));
+    }
+    for (; ends.len; ends.len -= sizeof(uint32_t))
+        build_close(b);
+    build_break(b);
+}
+
+static bool copy_selected(struct finder *x, const bool *selected, struct build *b)
+{
+    bool found = false;
+    uint32_t text = 0;
+
+    for (uint32_t i = 0; i < x->d->nodes;) {
+        if (!selected[i]) {
+            text += x->d->tags[i] == 0;
+            i++;
+            continue;
+        }
+        found = true;
+        copy_subtree(x, b, i, text);
+        for (uint32_t end = x->end[i]; i < end; i++)
+            text += x->d->tags[i] == 0;
+    }
+    return found;
+}
+
+static bool *selected_by(struct finder *x, const struct page_selector *s)
+{
+    size_t n = (size_t)x->d->nodes + 1;
+    bool *selected = arena_array_of(x->life, n, bool);
+
+    for (size_t i = 0; i < s->count; i++) {
+        memset(x->before, 0, n * sizeof *x->before);
+        x->before[x->d->nodes] = true;
+        for (const struct step *step = s->alternatives[i]; step; step = step->next)
+            step_all(x, step);
+        for (uint32_t k = 0; k < x->d->nodes; k++)
+            selected[k] |= x->before[k];
+    }
+    return selected;
+}
+
+enum err page_region(const struct page_digest *d, const struct page_selector *s,
+        struct arena *life, struct fault *f, struct page_digest **ret_region, bool *ret_found)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "region");
+    struct finder x = finder_new(d, scratch);
+    bool *selected = selected_by(&x, s);
+    struct page_source src = {"", 0, NULL, page_base(d).ptr};
+    BUF(block, PAGE_DIGEST_MAX);
+
+    if (x.text_bytes > TEXT_BYTES_MAX)
+        return fault_set(f, ERR_LIMIT, "the selector takes too long on this page");
+    CLEANUP(build_done) struct build b;
+    build_init(&b, PAGE_DIGEST_MAX, /* xml= */ false);
+    b.drop_scripts = false; /* what had to go has gone */
+    bool found = copy_selected(&x, selected, &b);
+    enum err e = build_finish(&b, d->type, d->malformed_xml, &src, &block, f);
+    if (e)
+        return e;
+    struct page_digest *region;
+    e = page_digest_open(
+            life, arena_memdup(life, block.data, block.len), block.len, f, &region);
+    if (e)
+        return e;
+    region->source = d->source;
+    region->source_bytes = d->source_bytes;
+    *ret_region = region;
+    *ret_found = found;
+    return OK;
+}

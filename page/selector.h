@@ -1,0 +1,66 @@
+/* selector -- what XPath and CSS have in common, as selector.c evaluates it.
+ *
+ * A selector is a list of alternatives; an alternative is a row of steps, each a relation
+ * to the step before, a name, and tests.  xpath.c and css.c read their languages into this.
+ */
+#pragma once
+#include "page/page_int.h"
+
+enum relation { RELATION_CHILD, RELATION_BELOW, RELATION_NEXT, RELATION_AFTER };
+
+enum test_kind {
+    TEST_POSITION,     /* n-th of those that passed so far among their siblings; 0: last */
+    TEST_CHILD_NUMBER, /* n-th element of its parent; 0: last */
+    TEST_TYPE_NUMBER,  /* n-th element of its name in its parent; 0: last */
+    TEST_HAS,          /* attribute is there */
+    TEST_EQUALS,       /* attribute, or text where the name is NULL */
+    TEST_STARTS,
+    TEST_ENDS,
+    TEST_CONTAINS,
+    TEST_WORD, /* a word of the attribute, as in class */
+    TEST_NOT_HAS,
+};
+
+struct test {
+    enum test_kind kind;
+    const char *name; /* attribute; NULL: the text of the element */
+    const char *value;
+    unsigned n;
+    bool own_text; /* text() rather than . */
+    struct test *next;
+};
+
+struct step {
+    enum relation relation;
+    const char *name; /* NULL: any */
+    struct test *tests;
+    struct step *next;
+};
+
+struct page_selector {
+    struct step **alternatives;
+    size_t count;
+};
+
+enum { SELECTOR_BYTES = 4096 };
+
+/* A language's text while it is read. */
+struct selector_text {
+    const char *start, *at;
+    struct arena *life;
+    struct page_selector *s;
+    struct fault *f;
+};
+
+enum err selector_error(struct selector_text *t, const char *expected);
+void selector_skip_space(struct selector_text *t);
+/* A name of letters, digits, - _ : . and other scripts; NULL when there is none. */
+char *selector_name(struct selector_text *t);
+/* A string in quotes; NULL when there is none. */
+char *selector_string(struct selector_text *t);
+bool selector_take(struct selector_text *t, const char *token);
+struct test *selector_test_add(struct selector_text *t, struct step *s, enum test_kind kind);
+void selector_alternative_add(struct selector_text *t, struct step *first);
+
+enum err xpath_read(struct selector_text *t);
+enum err css_read(struct selector_text *t);

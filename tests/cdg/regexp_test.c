@@ -1,0 +1,159 @@
+/* Regular expressions: the table of the semantics, then patterns and pages that are hostile. */
+#include "base/time.h"
+#include "tests/cdg/cdg_help.h"
+
+static struct cdg_leaf pattern(const char *text, bool on_text)
+{
+    struct cdg_leaf l = leaf_of("regexp");
+    l.text = text;
+    l.on_text = on_text;
+    return l;
+}
+
+#define EXPECT_SOURCE(regexp, before, after, expected)                                         \
+    EXPECT_LEAF(pattern(regexp, false), before, after, expected)
+#define EXPECT_ON_TEXT(regexp, before, after, expected)                                        \
+    EXPECT_LEAF(pattern(regexp, true), before, after, expected)
+
+#define JAVA "<b>(Java.*?)</b>"
+
+TEST(RX1, "RX1: what the group matched has changed")
+{
+    EXPECT_SOURCE(JAVA, "<b>Java 1</b>", "<b>Java 2</b>", "~Java 1→Java 2");
+}
+
+static const char *remark_of(struct arena *life, const char *before, const char *after)
+{
+    const struct cdg_finding *f =
+            compare_leaf(life, pattern(JAVA, false), before, after, "text/html");
+    const char *at = f->detail ? strstr(f->detail, "\"remark\":\"") : NULL;
+    return at ? arena_strndup(life, at + 10, strcspn(at + 10, "\"")) : "";
+}
+
+TEST(RX2, "RX2, RX3: a match that disappeared, one that appeared")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    EXPECT_SOURCE(JAVA, "<b>Java 1</b>", "<i>Java 1</i>", "−Java 1");
+    EXPECT_TEXT(remark_of(life, "<b>Java 1</b>", "<i>Java 1</i>"), "disappeared");
+    EXPECT_SOURCE(JAVA, "", "<b>Java 1</b>", "+Java 1");
+    EXPECT_TEXT(remark_of(life, "", "<b>Java 1</b>"), "appeared");
+    EXPECT_TEXT(remark_of(life, "<b>Java 1</b>", "<b>Java 2</b>"), "");
+}
+
+TEST(RX4, "RX4: what is not matched does not count")
+{
+    EXPECT_SOURCE(JAVA, "<p>x</p><b>Java 1</b>", "<p>y</p><b>Java 1</b>", "N");
+}
+
+TEST(RX5, "RX5: the order of matches counts")
+{
+    EXPECT_SOURCE("\\$\\d+", "$5 $6", "$6 $5", "»$5");
+}
+
+TEST(RX6, "RX6: on the text, markup and white space do not count")
+{
+    EXPECT_ON_TEXT("Total: \\d+", "<p>Total:\n <b>5</b></p>", "<p>Total: <i>5</i></p>", "N");
+    EXPECT_ON_TEXT("Total: \\d+", "<p>Total:\n <b>5</b></p>", "<p>Total: <i>6</i></p>",
+            "~Total: 5→Total: 6");
+}
+
+TEST(dot, "a dot matches a line end, and blocks of the text are lines")
+{
+    EXPECT_SOURCE("a.b", "x", "a\nb", "+a\nb");
+    EXPECT_ON_TEXT("(?m)^b$", "<p>a</p>", "<p>a</p><p>b</p>", "+b");
+}
+
+TEST(scripts, "the source has scripts and comments, the text has not")
+{
+    EXPECT_SOURCE("v=(\\d+)", "<script>v=1</script>", "<script>v=2</script>", "+2 −1");
+    EXPECT_ON_TEXT("v=(\\d+)", "<script>v=1</script>", "<script>v=2</script>", "N");
+}
+
+TEST(utf, "characters are characters, not bytes")
+{
+    EXPECT_SOURCE("^.$", "x", "\xC3\xA9", "+\xC3\xA9 −x");
+    EXPECT_ON_TEXT("caf.", "", "caf&eacute;", "+caf\xC3\xA9");
+}
+
+TEST(empty_matches, "empty matches and groups that took no part do no harm")
+{
+    EXPECT_SOURCE("x*", "axa", "aya", "+ −x");
+    EXPECT_SOURCE("a|(b)", "a", "ab", "+b");
+    EXPECT_SOURCE("$", "a", "b", "N");
+}
+
+TEST(many, "matches behind the first windows are found")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(before, 1 << 22);
+    for (int i = 0; i < 300000; i++)
+        buf_puts(&before, i % 100 ? "\xC3\xA9" : " needle ");
+    BUF(after, 1 << 22);
+    buf_append(&after, before.data, before.len);
+    buf_puts(&after, "needles");
+    EXPECT_TEXT(show(life, compare_leaf(life, pattern("needle\\w*", false), buf_text(&before),
+                                   buf_text(&after), "text/html")),
+            "+needles");
+}
+
+TEST(bomb, "a pattern that would take minutes is cut short, and that is not \"no match\"")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(page, 1 << 20);
+    for (int i = 0; i < 200000; i++)
+        buf_putc(&page, 'a');
+    static const char *const bombs[] = {
+            "a{0,150}a{0,150}a{0,2}[bc]", "(a+)+[bc]", "(?:a|aa)+[bc]"};
+    for (size_t i = 0; i < countof(bombs); i++) {
+        msec from = clock_mono(&clock_system);
+        const struct cdg_finding *f =
+                compare_leaf(life, pattern(bombs[i], false), "x", buf_text(&page), "text/html");
+        EXPECT_INT(f->result, CDG_U);
+        EXPECT(clock_mono(&clock_system) - from < 3000);
+    }
+}
+
+TEST(too_many, "more matches than anybody reads are not compared")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(page, 1 << 20);
+    for (int i = 0; i < 20000; i++)
+        buf_puts(&page, "x ");
+    EXPECT_INT(
+            compare_leaf(life, pattern("x", false), "y", buf_text(&page), "text/html")->result,
+            CDG_U);
+}
+
+TEST(refused, "a wrong pattern is refused with the place where it is wrong")
+{
+    struct cdg_expr e = {.op = CDG_LEAF, .leaf = pattern("Rev ([0-9.]+", false)};
+    struct fault f;
+    EXPECT_INT(cdg_check(&e, (struct cdg_compare){CDG_PAIRWISE, 0}, &f), ERR_SYNTAX);
+    EXPECT(strstr(f.message, "parenthesis") != NULL);
+    e.leaf.text = NULL;
+    EXPECT_INT(cdg_check(&e, (struct cdg_compare){CDG_PAIRWISE, 0}, &f), ERR_RANGE);
+}
+
+TEST(source_wanted, "whether the source is needed can be asked beforehand")
+{
+    struct cdg_expr source = {.op = CDG_LEAF, .leaf = pattern("x", false)};
+    struct cdg_expr text = {.op = CDG_LEAF, .leaf = pattern("x", true)};
+    struct cdg_expr both = {.op = CDG_AND, .left = &text, .right = &source};
+    struct cdg_expr not_text = {.op = CDG_NOT, .left = &text};
+    EXPECT(cdg_wants_source(&source) && cdg_wants_source(&both));
+    EXPECT(!cdg_wants_source(&text) && !cdg_wants_source(&not_text));
+}
+
+TEST(no_source, "without the old source the answer is that it could not be looked")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    struct cdg_version *old = version_of(life, 1, "x 1", "text/html");
+    struct cdg_version *new_ = version_of(life, 2, "x 2", "text/html");
+    struct cdg_expr e = {.op = CDG_LEAF, .leaf = pattern("\\d", false)};
+    const struct cdg_finding *f;
+    old->source = NULL;
+    EXPECT(cdg_compare_once(&e, old, new_, life, NULL, &f) == OK);
+    EXPECT_TEXT(show(life, f), "U: the source of version 1 is not at hand");
+}
+
+TEST_MAIN()

@@ -1,0 +1,72 @@
+/* Trace files, and whether what came out is what they expect. */
+#include "tests/led/trace.h"
+#include <string.h>
+
+static bool entry_matches(const json_t *expected, const json_t *got)
+{
+    static const char *const numbers[] = {"t", "start", "late", "missed"};
+    for (size_t i = 0; i < countof(numbers); i++)
+        if (json_integer_value(json_object_get(expected, numbers[i])) !=
+                json_integer_value(json_object_get(got, numbers[i])))
+            return false;
+    return json_equal(json_object_get(expected, "parts"), json_object_get(got, "parts"));
+}
+
+bool trace_matches(const json_t *trace, const json_t *output)
+{
+    const json_t *expect = json_object_get(trace, "expect");
+    const json_t *wanted = json_object_get(expect, "detected");
+    const json_t *got = json_object_get(output, "detected");
+    if (!expect)
+        return true;
+    if (json_object_get(expect, "log") &&
+            !json_equal(json_object_get(expect, "log"), json_object_get(output, "log")))
+        return false;
+    if (!json_equal(json_object_get(expect, "error"), json_object_get(output, "error")) &&
+            (json_object_get(expect, "error") || json_object_get(output, "error")))
+        return false;
+    if (!wanted)
+        return true;
+    if (json_array_size(wanted) != json_array_size(got) || !got)
+        return false;
+    for (size_t i = 0; i < json_array_size(wanted); i++)
+        if (!entry_matches(json_array_get(wanted, i), json_array_get(got, i)))
+            return false;
+    return true;
+}
+
+static enum err as_array(json_t *whole, const json_error_t *e, struct fault *f, json_t **ret)
+{
+    if (!whole) {
+        enum err err = fault_set(f, ERR_SYNTAX, "%s", e->text);
+        if (f) {
+            f->line = e->line;
+            f->column = e->column;
+        }
+        return err;
+    }
+    json_t *traces = json_object_get(whole, "traces");
+    if (json_is_array(whole))
+        *ret = json_incref(whole);
+    else if (json_is_array(traces))
+        *ret = json_incref(traces);
+    else
+        *ret = json_pack("[O]", whole);
+    json_decref(whole);
+    return OK;
+}
+
+enum err trace_parse(const char *text, size_t len, struct fault *f, json_t **ret_array)
+{
+    json_error_t e;
+    json_t *whole = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
+    return as_array(whole, &e, f, ret_array);
+}
+
+enum err trace_load(const char *path, struct fault *f, json_t **ret_array)
+{
+    json_error_t e;
+    json_t *whole = strcmp(path, "-") == 0 ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &e)
+                                           : json_load_file(path, JSON_REJECT_DUPLICATES, &e);
+    return as_array(whole, &e, f, ret_array);
+}
