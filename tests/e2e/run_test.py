@@ -108,6 +108,42 @@ def _():
                 f.communicate()
 
 
+@test("an engine that does not answer is said not to answer, not to be stopped")
+def _():
+    with Vigil(db=pg().database()) as v:
+        v.run("list")
+        v.start()
+        os.kill(v.engine.pid, signal.SIGSTOP)
+        try:
+            done = v.run("status", code=None)
+            assert "not running" not in done.stdout, done.stdout
+            contains((done.stdout + done.stderr).lower(), "answer")
+            done = v.run("status", "--json", code=None)
+            assert '"stopped"' not in done.stdout, done.stdout
+        finally:
+            os.kill(v.engine.pid, signal.SIGCONT)
+
+
+@test("an engine whose reader has gone away watches on")
+def _():
+    with Vigil(db=pg().database()) as v:
+        v.run("list")
+        site().put("/mute", "<p>1</p>")
+        v.add(define("mute", "/mute"))
+        engine = v.popen("run")
+        engine.stdout.readline()
+        engine.stdout.close()
+        engine.stderr.close()
+        try:
+            wait_until(lambda: v.sql("SELECT count(*) FROM vigil.versions") == "1")
+            for n in (2, 3):
+                site().put("/mute", f"<p>{n}</p>")
+                wait_until(lambda: v.sql("SELECT count(*) FROM vigil.changes") == str(n - 1))
+        finally:
+            engine.terminate()
+            equal(engine.wait(20 * SLOW), 0)
+
+
 @test("demo: changes within seconds, the calm page never, and a second start goes on")
 def _():
     class Demo(Vigil):
