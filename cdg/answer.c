@@ -59,3 +59,25 @@ void answer_add_sets(struct answer *a, const struct question *q, uint32_t nold, 
         j += c >= 0;
     }
 }
+
+static struct str kept(struct str s, struct arena *life)
+{
+    size_t len = s.len <= ITEM_BYTES + 4 ? s.len : ITEM_BYTES + 4; /* still seen to be cut */
+
+    return s.ptr ? (struct str){arena_strndup(life, s.ptr, len), len} : s;
+}
+
+void answer_keep(struct answer *a, struct arena *life)
+{
+    a->changes = arena_memdup(
+            life, a->changes ? a->changes : (void *)"", a->nchanges * sizeof *a->changes);
+    a->cap = a->nchanges;
+    for (size_t i = 0; i < a->nchanges; i++) {
+        struct change *c = &a->changes[i];
+        c->old = kept(c->old, life);
+        c->new_ = kept(c->new_, life);
+        c->path = c->path ? arena_strdup(life, c->path) : NULL;
+    }
+    if (a->reason)
+        a->reason = arena_strdup(life, a->reason);
+}

@@ -69,7 +69,7 @@ struct answer {
     bool coarse;                     /* correct, but perhaps not the smallest list */
 };
 
-enum { CHANGES_LISTED = 500 };
+enum { CHANGES_LISTED = 500, ITEM_BYTES = 4000 };
 
 /* What a comparison may use.  Strings in the answer may point into the digests. */
 struct question {
@@ -77,11 +77,12 @@ struct question {
     const void *prepared;
     const struct cdg_version *old, *new_;
     struct pair_cache *cache;
-    struct arena *life; /* of the findings */
+    struct arena *life; /* as long as the question; the answer is copied out of it */
 };
 
 /* What several questions about one pair share; made when first asked for. */
 struct pair_cache {
+    struct arena *life;
     struct vocabulary *words, *folded;
 };
 
@@ -115,6 +116,8 @@ void answer_add(struct answer *a, struct arena *life, struct change c);
 void answer_add_sets(struct answer *a, const struct question *q, uint32_t nold, uint32_t nnew,
         struct str (*get)(const struct page_digest *d, uint32_t i));
 void answer_unknown(struct answer *a, const char *reason);
+/* Copies what the answer points to, texts no longer than anybody is shown. */
+void answer_keep(struct answer *a, struct arena *life);
 
 /* ---- words: vocabulary.c -------------------------------------------------------------------
  */

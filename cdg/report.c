@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "cdg/cdg_int.h"
 
-enum { ITEM_BYTES = 4000, SUMMARY_BYTES = 300, QUOTE_BYTES = 80, DETAIL_BYTES = 64 << 20 };
+enum { SUMMARY_BYTES = 300, QUOTE_BYTES = 80, DETAIL_BYTES = 64 << 20 };
 
 struct report {
     struct pair_run *run;

@@ -76,7 +76,7 @@ static void ask_region(const struct question *q, const struct page_selector *reg
     }
     old->digest = from;
     new_->digest = to;
-    struct pair_cache own = {.words = NULL};
+    struct pair_cache own = {.life = q->life};
     struct question inside = {q->leaf, q->prepared, old, new_, &own, q->life};
     ask(&inside, kind, a);
 }
@@ -88,9 +88,10 @@ static struct answer *leaf_answer(struct pair_run *r, uint32_t i)
 
     if (r->answers[i]) /* (2) */
         return r->answers[i];
+    SCRATCH struct arena *scratch = arena_new(NULL, "question");
     struct answer *a = arena_new_of(r->life, struct answer);
     const char *why = missing(r, &n->leaf);
-    struct question q = {&n->leaf, n->prepared, r->old, r->new_, &r->cache, r->life};
+    struct question q = {&n->leaf, n->prepared, r->old, r->new_, &r->cache, scratch};
     a->result = CDG_N;
     if (why)
         answer_unknown(a, why);
@@ -98,6 +99,7 @@ static struct answer *leaf_answer(struct pair_run *r, uint32_t i)
         ask_region(&q, n->region, kind, a);
     else
         ask(&q, kind, a);
+    answer_keep(a, r->life);
     r->answers[i] = a;
     return a;
 }
@@ -144,7 +146,8 @@ const struct cdg_finding *run_finding(struct pair_run *r, uint32_t root)
 }
 
 static struct pair_run *pairs_new(const struct cdg_plan *p,
-        const struct cdg_version *new_version, cdg_old_fn old, void *arg, struct arena *life)
+        const struct cdg_version *new_version, cdg_old_fn old, void *arg, struct arena *shared,
+        struct arena *life)
 {
     struct pair_run *runs = arena_array_of(life, p->nolds, struct pair_run);
 
@@ -155,15 +158,17 @@ static struct pair_run *pairs_new(const struct cdg_plan *p,
                 .old_number = p->olds[i],
                 .answers = arena_array_of(life, p->nnodes, struct answer *),
                 .findings = arena_array_of(life, p->nnodes, struct cdg_finding *),
-                .life = life};
+                .life = life,
+                .cache = {.life = shared}};
     return runs;
 }
 
 size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_version,
         cdg_old_fn old, void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts)
 {
+    SCRATCH struct arena *shared = arena_new(NULL, "pairs"); /* what the questions share */
     struct cdg_verdict *verdicts = arena_array_of(life, p->nmembers, struct cdg_verdict);
-    struct pair_run *runs = pairs_new(p, new_version, old, arg, life);
+    struct pair_run *runs = pairs_new(p, new_version, old, arg, shared, life);
 
     for (size_t i = 0; i < p->nmembers; i++) {
         const struct plan_member *m = &p->members[i];

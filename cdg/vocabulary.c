@@ -81,11 +81,11 @@ const struct vocabulary *vocabulary_of(const struct question *q, bool folded)
 
     if (*slot)
         return *slot;
-    struct vocabulary *v = arena_new_of(q->life, struct vocabulary);
+    struct vocabulary *v = arena_new_of(q->cache->life, struct vocabulary);
     map_init(&v->by_text);
-    arena_defer(q->life, release, v);
-    add_version(v, 0, q->old->digest, folded, q->life);
-    add_version(v, 1, q->new_->digest, folded, q->life);
+    arena_defer(q->cache->life, release, v);
+    add_version(v, 0, q->old->digest, folded, q->cache->life);
+    add_version(v, 1, q->new_->digest, folded, q->cache->life);
     *slot = v;
     return v;
 }

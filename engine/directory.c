@@ -1,7 +1,7 @@
 #include "engine/directory.h"
 #include "base/str.h"
 
-static uint64_t name_hash(const char *name)
+uint64_t name_hash(const char *name)
 {
     char folded[256];
     size_t n = 0;
@@ -15,6 +15,7 @@ void directory_init(struct directory *d, struct arena *life)
     *d = (struct directory){.arena = life};
     map_init(&d->by_name);
     map_init(&d->by_id);
+    map_init(&d->relations);
 }
 
 void directory_done(struct directory *d)
@@ -23,6 +24,7 @@ void directory_done(struct directory *d)
         directory_remove(d, container_of(n, struct sentinel, by_id));
     map_done(&d->by_name);
     map_done(&d->by_id);
+    map_done(&d->relations);
 }
 
 struct sentinel *directory_find(const struct directory *d, const char *name)
@@ -67,8 +69,43 @@ void sentinel_free(struct sentinel *s)
         arena_free(s->arena);
 }
 
+static void relation_insert(
+        struct directory *d, struct relation *r, struct sentinel *who, const char *of)
+{
+    r->who = who;
+    r->of = of;
+    if (of)
+        map_insert(&d->relations, &r->node, name_hash(of));
+}
+
+static void relation_remove(struct directory *d, struct relation *r)
+{
+    if (r->of)
+        map_remove(&d->relations, &r->node);
+    r->of = NULL;
+}
+
+struct sentinel *directory_next_dependant(
+        const struct directory *d, const char *name, struct relation **at)
+{
+    struct map_node *n =
+            *at ? map_next(&(*at)->node) : map_first(&d->relations, name_hash(name));
+    for (; n; n = map_next(n)) {
+        struct relation *r = container_of(n, struct relation, node);
+        bool again = r == &r->who->on_to && r->who->on_from.of &&
+                     grammar_name_equal(r->who->on_from.of, name);
+        if (again || !grammar_name_equal(r->of, name))
+            continue;
+        *at = r;
+        return r->who;
+    }
+    return NULL;
+}
+
 void directory_insert(struct directory *d, struct sentinel *s)
 {
+    relation_insert(d, &s->on_from, s, s->from.of);
+    relation_insert(d, &s->on_to, s, s->to.of);
     map_insert(&d->by_name, &s->by_name, name_hash(s->name));
     map_insert(&d->by_id, &s->by_id, map_hash_id((uint64_t)s->id));
     d->count++;
@@ -76,6 +113,8 @@ void directory_insert(struct directory *d, struct sentinel *s)
 
 void directory_remove(struct directory *d, struct sentinel *s)
 {
+    relation_remove(d, &s->on_from);
+    relation_remove(d, &s->on_to);
     map_remove(&d->by_name, &s->by_name);
     map_remove(&d->by_id, &s->by_id);
     d->count--;

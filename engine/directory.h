@@ -24,8 +24,16 @@ struct point {
 
 struct life;
 
+/* That somebody's FROM or TO hangs on another sentinel, found by that one's name. */
+struct relation {
+    struct map_node node;
+    struct sentinel *who;
+    const char *of; /* NULL: not listed */
+};
+
 struct sentinel {
     struct map_node by_name, by_id;
+    struct relation on_from, on_to;
     struct arena *arena; /* everything of this sentinel */
     int64_t id;
     char *name, *owner, *definition, *url;
@@ -45,8 +53,12 @@ struct sentinel {
 struct directory {
     struct arena *arena;
     struct map by_name, by_id;
+    struct map relations; /* struct relation, by the name they hang on */
     size_t count;
 };
+
+/* Of a name without regard to case. */
+uint64_t name_hash(const char *name);
 
 void directory_init(struct directory *d, struct arena *life);
 void directory_done(struct directory *d);
@@ -72,6 +84,10 @@ bool sentinel_is_active(const struct sentinel *s);
 
 /* Parses a stored definition again; it was checked when it was stored. */
 const struct grammar_definition *sentinel_parse(const struct sentinel *s, struct arena *life);
+
+/* Those that name `name` in their FROM or TO, each once: start with NULL, ends with NULL. */
+struct sentinel *directory_next_dependant(
+        const struct directory *d, const char *name, struct relation **at);
 
 /* Does `s` name `other` in its FROM or TO? */
 bool sentinel_depends_on(const struct sentinel *s, const char *other);

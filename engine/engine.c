@@ -159,9 +159,11 @@ static void bring_back(struct engine *e)
         life_prepare(e, container_of(n, struct sentinel, by_id));
     map_each (n, &e->directory.by_id)
         life_resume(e, container_of(n, struct sentinel, by_id));
-    map_each(n, &e->pages_by_id) webpage_resume(container_of(n, struct webpage, by_id));
+    map_each (n, &e->pages_by_id)
+        webpage_resume(container_of(n, struct webpage, by_id));
     led_wake(e->led, engine_mono(e), engine_wall(e));
-    map_each(n, &e->directory.by_id) life_give_up(e, container_of(n, struct sentinel, by_id));
+    map_each (n, &e->directory.by_id)
+        life_give_up(e, container_of(n, struct sentinel, by_id));
     engine_settle(e);
 }
 

@@ -85,8 +85,8 @@ struct life {
 
 /* Puts a sentinel that was just created to work; starts it if it is time.  One that replaces
  * another takes over the events others wait for; else NULL. */
-void life_begin(struct engine *e, struct sentinel *s, struct led_event *start,
-        struct led_event *end);
+void life_begin(
+        struct engine *e, struct sentinel *s, struct led_event *start, struct led_event *end);
 void life_give_events(
         struct sentinel *s, struct led_event **ret_start, struct led_event **ret_end);
 /* At start-up: `life_prepare` for every sentinel, then `life_resume` for every one. */

@@ -147,11 +147,13 @@ static void start_now(struct life *l, msec nominal)
 /* Those that wait for a start that can never come end, too. */
 static void end_dependants(struct life *l, msec nominal)
 {
-    map_each (n, &l->engine->directory.by_id) {
-        struct sentinel *other = container_of(n, struct sentinel, by_id);
+    const char *name = l->sentinel->name;
+    struct relation *at = NULL;
+    struct sentinel *other;
+    while ((other = directory_next_dependant(&l->engine->directory, name, &at))) {
         if (other->phase == PHASE_WAITING && other->life &&
                 other->from.kind == GRAMMAR_TIME_START &&
-                grammar_name_equal(other->from.of, l->sentinel->name))
+                grammar_name_equal(other->from.of, name))
             end_now(other->life, "dependency", nominal);
     }
 }

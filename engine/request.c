@@ -15,6 +15,7 @@
 
 struct draft {
     struct list link;
+    struct map_node by_name;
     struct sentinel *s; /* made, or known */
     bool made, dropped;
     size_t step; /* made: its CREATE or REPLACE step */
@@ -32,6 +33,7 @@ struct planning {
     const struct request_context *c;
     struct request_plan *plan;
     struct list drafts;
+    struct map drafts_by_name;
     struct buf diagnostics, done; /* what is wrong; what will have been done */
     bool json, wrong;
     size_t cap;
@@ -45,8 +47,9 @@ static const char file_mark[] = "-- vigil: file ";
 
 static struct draft *draft_find(struct planning *p, const char *name)
 {
-    for (struct list *l = p->drafts.prev; l != &p->drafts; l = l->prev) {
-        struct draft *d = list_entry(l, struct draft, link);
+    struct map_node *n = map_first(&p->drafts_by_name, name_hash(name)); /* the newest first */
+    for (; n; n = map_next(n)) {
+        struct draft *d = container_of(n, struct draft, by_name);
         if (grammar_name_equal(d->s->name, name))
             return d;
     }
@@ -68,6 +71,7 @@ static struct draft *draft_add(struct planning *p, struct sentinel *s, bool made
     d->s = s;
     d->made = made;
     list_append(&p->drafts, &d->link);
+    map_insert(&p->drafts_by_name, &d->by_name, name_hash(s->name));
     return d;
 }
 
@@ -126,10 +130,10 @@ static void step_remove(struct planning *p, size_t step)
     arena_defer(p->life, free_sentinel, plan->subjects[step].made);
     size_t behind = plan->nsteps - step - 1;
     memmove(&plan->steps[step], &plan->steps[step + 1], behind * sizeof plan->steps[0]);
-    memmove(&plan->subjects[step], &plan->subjects[step + 1], behind * sizeof plan->subjects[0]);
+    memmove(&plan->subjects[step], &plan->subjects[step + 1],
+            behind * sizeof plan->subjects[0]);
     plan->nsteps--;
-    list_each(pos, &p->drafts)
-    {
+    list_each (pos, &p->drafts) {
         struct draft *d = list_entry(pos, struct draft, link);
         if (d->made && d->step > step)
             d->step--;
@@ -258,8 +262,8 @@ static enum err check_runnable(struct planning *p, const struct grammar_definiti
 
 /* ---- statements ----------------------------------------------------------------------- */
 
-static void plan_create(struct planning *p, struct grammar_script *script,
-        const struct grammar_statement *st)
+static void plan_create(
+        struct planning *p, struct grammar_script *script, const struct grammar_statement *st)
 {
     struct fault f = {0};
     enum grammar_clause clause;
@@ -293,8 +297,9 @@ static void plan_create(struct planning *p, struct grammar_script *script,
         p->plan->subjects[before->step] = p->plan->subjects[d->step];
         p->plan->nsteps--;
         d->step = before->step;
-        sentinel_free(before->s);
+        map_remove(&p->drafts_by_name, &before->by_name);
         list_remove(&before->link);
+        sentinel_free(before->s);
     } else {
         enum store_step_kind kind = known ? STORE_STEP_REPLACE : STORE_STEP_CREATE;
         d->step = step_add(p, kind, (struct request_subject){.made = s, .known = known});
@@ -346,8 +351,8 @@ static bool waits_for(const struct sentinel *other, const struct sentinel *s)
     if (other == s || other->phase == PHASE_ENDED)
         return false;
     return other->phase == PHASE_WAITING
-            ? sentinel_depends_on(other, s->name)
-            : other->to.of && grammar_name_equal(other->to.of, s->name);
+                   ? sentinel_depends_on(other, s->name)
+                   : other->to.of && grammar_name_equal(other->to.of, s->name);
 }
 
 static void plan_drop_known(struct planning *p, struct sentinel *s)
@@ -359,9 +364,9 @@ static void plan_drop_known(struct planning *p, struct sentinel *s)
 /* What runs until `s` ends is told now when that is, for `s` will not be there to ask. */
 static void plan_last_words(struct planning *p, struct sentinel *s)
 {
-    map_each(n, &p->c->directory->by_id)
-    {
-        struct sentinel *other = container_of(n, struct sentinel, by_id);
+    struct relation *at = NULL;
+    struct sentinel *other;
+    while ((other = directory_next_dependant(p->c->directory, s->name, &at))) {
         if (other->phase != PHASE_RUNNING || !waits_for(other, s) ||
                 other->to.kind != GRAMMAR_TIME_END)
             continue;
@@ -376,8 +381,10 @@ static void plan_drop(struct planning *p, struct sentinel *s, bool cascade)
 {
     if (cascade) {
         plan_last_words(p, s);
-        map_each (n, &p->c->directory->by_id) {
-            struct sentinel *other = container_of(n, struct sentinel, by_id);            if (other->phase != PHASE_WAITING || !waits_for(other, s))
+        struct relation *at = NULL;
+        struct sentinel *other;
+        while ((other = directory_next_dependant(p->c->directory, s->name, &at))) {
+            if (other->phase != PHASE_WAITING || !waits_for(other, s))
                 continue;
             size_t i = step_add(p, STORE_STEP_STATE,
                     (struct request_subject){.known = other, .stop = true});
@@ -408,8 +415,8 @@ static void plan_drop(struct planning *p, struct sentinel *s, bool cascade)
     answer_done(p, s, "dropped");
 }
 
-static void plan_statement(struct planning *p, struct grammar_script *script,
-        const struct grammar_statement *st)
+static void plan_statement(
+        struct planning *p, struct grammar_script *script, const struct grammar_statement *st)
 {
     struct fault f = {0};
     struct sentinel *s = subject_find(p, st->name);
@@ -460,14 +467,23 @@ static const char *const *names_of(
 static const char *const *dependants_of(
         struct planning *p, struct arena *life, const struct sentinel *s, size_t *ret_n)
 {
-    const struct map *all = &p->c->directory->by_id;
-    const char **names = arena_array_of(life, all->count + 1, const char *);
+    struct relation *at = NULL;
+    struct sentinel *other;
+    size_t cap = 0;
+    const char **names = NULL;
     *ret_n = 0;
-    map_each (n, all) {
-        struct sentinel *other = container_of(n, struct sentinel, by_id);
+    while ((other = directory_next_dependant(p->c->directory, s->name, &at))) {
         struct draft *d = draft_find(p, other->name);
-        if (!(d && d->dropped) && waits_for(other, s))
-            names[(*ret_n)++] = other->name;
+        if ((d && d->dropped) || !waits_for(other, s))
+            continue;
+        if (*ret_n == cap) {
+            cap = cap ? cap * 2 : 8;
+            const char **more = arena_array_of(life, cap, const char *);
+            if (*ret_n)
+                memcpy(more, names, *ret_n * sizeof *names);
+            names = more;
+        }
+        names[(*ret_n)++] = other->name;
     }
     return names;
 }
@@ -675,6 +691,7 @@ struct request_plan *request_plan_make(
 {
     struct planning p = {.life = life, .c = c, .plan = arena_new_of(life, struct request_plan)};
     list_init(&p.drafts);
+    map_init(&p.drafts_by_name);
     buf_init(&p.diagnostics, ANSWER_MAX);
     buf_init(&p.done, ANSWER_MAX);
     if (strncmp(text, json_mark, sizeof json_mark - 1) == 0) {
@@ -701,6 +718,7 @@ struct request_plan *request_plan_make(
     }
     p.plan->answer = arena_printf(
             life, "%s%s", buf_text(&p.diagnostics), p.wrong ? "" : buf_text(&p.done));
+    map_done(&p.drafts_by_name);
     buf_done(&p.diagnostics);
     buf_done(&p.done);
     return p.plan;

@@ -61,7 +61,8 @@ static enum err check_zone(
     char *date = arena_printf(s->life, "01/31/2030 12:00 %s", zone);
     if (*zone && grammar_parse_instant(date, &world, NULL, &at) == OK)
         return OK;
-    enum err e = fault_set(f, ERR_RANGE, "setting %s: there is no zone \"%s\"", row->name, zone);
+    enum err e =
+            fault_set(f, ERR_RANGE, "setting %s: there is no zone \"%s\"", row->name, zone);
     fault_hint(f, "Give UTC, an abbreviation such as CET, or a name such as Europe/Berlin.");
     return e;
 }

@@ -387,7 +387,8 @@ void webpage_resume(struct webpage *p)
         p->not_before = MSEC_NEVER;
         return;
     }
-    list_each(pos, &p->streams) list_entry(pos, struct stream, of_page)->waiting = true;
+    list_each (pos, &p->streams)
+        list_entry(pos, struct stream, of_page)->waiting = true;
     retry_after(p, p->not_before - led_wall(e->led));
 }
 
@@ -411,8 +412,7 @@ static bool is_same_reason(const char *a, const char *b)
 static msec newest_tick(const struct webpage *p)
 {
     msec newest = 0;
-    list_each(pos, (struct list *)&p->streams)
-    {
+    list_each (pos, (struct list *)&p->streams) {
         const struct stream *s = list_entry(pos, struct stream, of_page);
         msec tick = s->last_tick == MSEC_NEVER ? s->opened : s->last_tick;
         if (tick > newest)

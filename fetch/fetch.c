@@ -10,7 +10,6 @@ static void fetch_release(void *arg)
 {
     struct fetch *fe = TAGGED(struct fetch, arg, FETCH_TAG);
     CHECK(list_is_empty(&fe->running)); /* transfers live in arenas below ours, gone by now */
-    fetch_handles_free(fe);
     fetch_multi_close(fe);
     loop_timer_stop(fe->loop, &fe->pump_timer);
     curl_slist_free_all(fe->resolve);

@@ -89,8 +89,6 @@ struct fetch {
     struct list doomed, running;
     struct buf spare[32]; /* bodies' memory, to be used again */
     size_t nspare;
-    CURL *idle[64]; /* easy handles, to be used again */
-    size_t nidle;
     struct map hosts;
     struct list ready; /* hosts that may begin a transfer, the one served longest ago first */
     struct heap later; /* hosts whose gap is not over, or that are only remembered */
@@ -109,7 +107,6 @@ bool fetch_multi_add(struct fetch_transfer *t);
 /* handle.c: the only place where an easy handle is made */
 bool fetch_handle_open(struct fetch_transfer *t);
 void fetch_handle_close(struct fetch_transfer *t);
-void fetch_handles_free(struct fetch *fe); /* those that wait to be used again */
 
 /* queue.c */
 struct fetch_host *fetch_host_get(struct fetch *fe, const char *url);

@@ -11,8 +11,9 @@
  *  (5) bodies come undecoded except for chunks, and all times are limited; and
  *  (6) nothing waits for a resolver thread, not even clean-up.
  *
- * Handles are used again: what is the same for all requests of a fetch is set when a handle
- * is made, what belongs to one request each time.
+ * Each hop has a handle of its own.  Using them again would save a little, but libcurl 7.88
+ * counts over a handle's whole life how often a kept connection was found dropped, and the
+ * sixth time is an error.
  */
 #include "fetch/fetch_int.h"
 
@@ -95,8 +96,7 @@ static void set_request(CURL *c, struct fetch_transfer *t)
 
 bool fetch_handle_open(struct fetch_transfer *t)
 {
-    struct fetch *fe = t->fetch;
-    CURL *c = fe->nidle > 0 ? fe->idle[--fe->nidle] : handle_new(fe);
+    CURL *c = handle_new(t->fetch);
     if (!c)
         return false;
     t->run->easy = c;
@@ -106,24 +106,12 @@ bool fetch_handle_open(struct fetch_transfer *t)
 
 void fetch_handle_close(struct fetch_transfer *t)
 {
-    struct fetch *fe = t->fetch;
     struct fetch_run *run = t->run;
     if (run->easy) {
-        curl_multi_remove_handle(fe->multi, run->easy); /* not being in it is fine */
-        SET(run->easy, CURLOPT_HTTPHEADER, NULL);
-        SET(run->easy, CURLOPT_ERRORBUFFER, NULL);
-        if (fe->nidle < countof(fe->idle))
-            fe->idle[fe->nidle++] = run->easy;
-        else
-            curl_easy_cleanup(run->easy);
+        curl_multi_remove_handle(t->fetch->multi, run->easy); /* not being in it is fine */
+        curl_easy_cleanup(run->easy);
     }
     curl_slist_free_all(run->lines);
     run->easy = NULL;
     run->lines = NULL;
-}
-
-void fetch_handles_free(struct fetch *fe)
-{
-    while (fe->nidle > 0)
-        curl_easy_cleanup(fe->idle[--fe->nidle]);
 }

@@ -3,6 +3,7 @@
  * AND binds tighter than OR, NOT tightest.
  *  (1) a AND (b AND c) is one node with three kids: what means the same is the same tree.
  *  (2) Nesting is limited, since walking a tree costs stack; the length of a chain is not.
+ *  (3) Two unknown types in one expression are two messages.
  */
 #include "grammar/grammar_int.h"
 #include "base/str.h"
@@ -158,7 +159,7 @@ static bool leaf_phrase(struct parser *p, struct grammar_leaf *l)
     l->box = 10;
     l->occurrence = 1;
     if (parse_take(p, W_CONTAINING)) {
-        if (!parse_text(p, "the text it contains", &l->containing))
+        if (!parse_text(p, "the text it contains, in quotes", &l->containing))
             return false;
     } else {
         if (!parse_words(p, l))
@@ -182,7 +183,7 @@ static bool leaf_table(struct parser *p, struct grammar_leaf *l)
 {
     int64_t n;
     if (parse_take(p, W_CONTAINING))
-        return parse_text(p, "the text it contains", &l->containing);
+        return parse_text(p, "the text it contains, in quotes", &l->containing);
     l->number = 1;
     if (p->tok.kind != T_NUMBER)
         return true;
@@ -250,7 +251,7 @@ static bool leaf_element(struct parser *p, struct grammar_leaf *l)
     if (!parse_is(p, W_CONTAINS))
         return !l->strict || parse_need(p, W_CONTAINS);
     parse_advance(p);
-    return parse_text(p, "the text it contains", &l->containing);
+    return parse_text(p, "the text it contains, in quotes", &l->containing);
 }
 
 static bool leaf_plain(struct parser *p, struct grammar_leaf *l)
@@ -312,6 +313,17 @@ static bool unknown_type(struct parser *p, struct token found)
     return false;
 }
 
+/* Behind an unknown word the expression goes on, if it goes on as expressions do (3). */
+static bool skip_unknown(struct parser *p, unsigned words)
+{
+    if (p->tok.kind != T_NAME || word_flags(p->tok.word) & (RESERVED | VERB))
+        return false;
+    for (; words > 0; words--)
+        parse_advance(p);
+    return parse_is(p, W_AND) || parse_is(p, W_OR) || parse_is_symbol(p, ')') ||
+           parse_at_end(p) || (p->tok.kind == T_NAME && word_flags(p->tok.word) & CLAUSE);
+}
+
 static bool parse_type(struct parser *p, struct grammar_leaf *l)
 {
     struct token first = p->tok, next = {0};
@@ -328,9 +340,11 @@ static bool parse_type(struct parser *p, struct grammar_leaf *l)
             parse_advance(p);
         return spellings[i].parse(p, l);
     }
-    if (next.kind == T_NAME && !(word_flags(next.word) & RESERVED))
+    bool two = next.kind == T_NAME && !(word_flags(next.word) & RESERVED);
+    if (two)
         first.text.len = (size_t)(next.text.ptr + next.text.len - first.text.ptr);
-    return unknown_type(p, first);
+    (void)unknown_type(p, first); /* told */
+    return skip_unknown(p, two ? 2 : 1);
 }
 
 /* ---- what any type may add ---------------------------------------------------------- */

@@ -95,30 +95,34 @@ static void enter_broken(struct check *ck, const struct grammar_statement *st)
     e->exists = e->broken = true;
 }
 
+/* A CREATE with errors is checked as far as it could be read; of other statements a part
+ * means nothing. */
 static void check_statement(struct check *ck, struct grammar_statement *st)
 {
     ck->st = st;
-    if (!st->has_errors) {
-        switch (st->verb) {
-        case GRAMMAR_CREATE:
-            check_create(ck, st);
-            break;
-        case GRAMMAR_ALTER:
-            check_alter(ck, st);
-            break;
-        case GRAMMAR_SUBSCRIPTION:
-            check_subscription(ck, st);
-            break;
-        case GRAMMAR_ENABLE:
-        case GRAMMAR_DISABLE:
-        case GRAMMAR_STOP:
-        case GRAMMAR_SHOW:
-        case GRAMMAR_DROP:
-            check_manage(ck, st);
-            break;
-        case GRAMMAR_VERB_COUNT:
-            break;
-        }
+    if (st->has_errors && st->verb != GRAMMAR_CREATE) {
+        enter_broken(ck, st);
+        return;
+    }
+    switch (st->verb) {
+    case GRAMMAR_CREATE:
+        check_create(ck, st);
+        break;
+    case GRAMMAR_ALTER:
+        check_alter(ck, st);
+        break;
+    case GRAMMAR_SUBSCRIPTION:
+        check_subscription(ck, st);
+        break;
+    case GRAMMAR_ENABLE:
+    case GRAMMAR_DISABLE:
+    case GRAMMAR_STOP:
+    case GRAMMAR_SHOW:
+    case GRAMMAR_DROP:
+        check_manage(ck, st);
+        break;
+    case GRAMMAR_VERB_COUNT:
+        break;
     }
     if (st->has_errors)
         enter_broken(ck, st);

@@ -24,9 +24,9 @@ struct entry {
     size_t n_depends;
     const char *const *stored_dependants;
     size_t n_stored_dependants;
-    struct dependant *dependants;          /* of this file; may have changed their mind since */
-    const char *stored;                    /* the text of the definition, until it is needed */
-    struct grammar_definition *definition; /* effective */
+    struct dependant *dependants; /* of this file; may have changed their mind since */
+    const char *stored;           /* the text of the definition, until it is needed */
+    const struct grammar_definition *definition; /* effective */
     const struct grammar_subscription *subscription;
     unsigned visited;
 };
@@ -58,7 +58,7 @@ struct entry *entry_get_subscription(struct check *ck, const char *name);
 /* The entry, or NULL with E040 told (nothing told when it is broken). */
 struct entry *entry_need(struct check *ck, const char *name, struct grammar_pos pos);
 /* Its effective definition; NULL when it cannot be known. */
-struct grammar_definition *entry_definition(struct check *ck, struct entry *e);
+const struct grammar_definition *entry_definition(struct check *ck, struct entry *e);
 void entry_reset(struct entry *e); /* exists, waiting, nothing known */
 void entry_depends_on(struct check *ck, struct entry *e, const char *const *names, size_t n);
 /* Would `name`, depending on these, depend on itself? */
@@ -72,8 +72,6 @@ size_t entry_dependants(struct check *ck, struct entry *e, const char ***ret_nam
  * from, or NULL.  False when something was told. */
 bool lifespan_resolve(struct check *ck, struct entry *self, struct entry *source,
         struct grammar_definition *eff);
-/* The same for a stored definition, whose times are past or present as they may be. */
-void lifespan_of_stored(struct check *ck, struct grammar_definition *d);
 /* Only FROM or TO, or both, are new. */
 bool lifespan_alter(struct check *ck, struct entry *self,
         const struct grammar_definition *given, struct grammar_definition *eff);
@@ -88,5 +86,7 @@ bool date_instant(struct check *ck, const struct grammar_date *d, bool end_of_da
 void check_create(struct check *ck, struct grammar_statement *st);
 void check_alter(struct check *ck, struct grammar_statement *st);
 bool pages_check(struct check *ck, const struct grammar_definition *eff);
+int page_find(const struct grammar_definition *d, const char *alias); /* -1: there is none */
+const char *request_default_method(const struct grammar_request *r);
 void check_subscription(struct check *ck, struct grammar_statement *st);
 bool regex_check(struct arena *life, const char *pattern, const char **ret_message);

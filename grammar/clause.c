@@ -87,7 +87,11 @@ static bool parse_fetch(struct parser *p, struct grammar_definition *d)
             p->tok.kind == T_NUMBER || p->tok.kind == T_DECIMAL || parse_is_symbol(p, '-');
     if (every || number || (p->tok.kind == T_NAME && (*p->tok.text.ptr | 0x20) == 'p'))
         return parse_duration(p, &d->fetch_every);
+    static const char *const choices[] = {"EVERY", "ON CHANGE", "ON", "BEST EFFORT"};
+    struct token found = p->tok;
     parse_expected(p, GRAMMAR_E010, "ON CHANGE or EVERY and a duration");
+    if (found.kind == T_NAME)
+        report_nearest(p->script, p->said, word_nearest(found.text, choices, countof(choices)));
     return false;
 }
 
@@ -158,7 +162,7 @@ static bool parse_count(struct parser *p, const char *what, int64_t max, unsigne
     return true;
 }
 
-static bool parse_topic(struct parser *p, struct grammar_definition *d)
+bool parse_topic(struct parser *p, struct grammar_definition *d)
 {
     struct grammar_pos pos = p->tok.pos;
     if (!parse_string(p, "a topic, as a string", &d->topic))
@@ -188,17 +192,9 @@ static bool parse_for(struct parser *p, struct grammar_definition *d)
     return parse_duration(p, &d->to.offset);
 }
 
-bool parse_clause(struct parser *p, struct grammar_definition *d)
+static bool read_clause(
+        struct parser *p, struct grammar_definition *d, enum grammar_clause c, enum word w)
 {
-    enum word w = p->tok.word;
-    enum grammar_clause c = GRAMMAR_TO;
-    if (w != W_FOR)
-        for (c = 0; c < GRAMMAR_CLAUSE_COUNT && clause_words[c] != w;)
-            c++;
-    CHECK(c < GRAMMAR_CLAUSE_COUNT);
-    (void)clause_begin(p, d, c, word_text(w)); /* told; read it all the same */
-    parse_advance(p);
-
     switch (c) {
     case GRAMMAR_USING:
         return parse_pages(p, d);
@@ -230,4 +226,21 @@ bool parse_clause(struct parser *p, struct grammar_definition *d)
         break;
     }
     return false;
+}
+
+bool parse_clause(struct parser *p, struct grammar_definition *d)
+{
+    enum word w = p->tok.word;
+    enum grammar_clause c = GRAMMAR_TO;
+    size_t errors = p->script->n_errors;
+    if (w != W_FOR)
+        for (c = 0; c < GRAMMAR_CLAUSE_COUNT && clause_words[c] != w;)
+            c++;
+    CHECK(c < GRAMMAR_CLAUSE_COUNT);
+    (void)clause_begin(p, d, c, word_text(w)); /* told; read it all the same */
+    parse_advance(p);
+    bool ok = read_clause(p, d, c, w);
+    if (p->script->n_errors > errors)
+        d->broken |= 1u << c;
+    return ok;
 }

@@ -177,7 +177,7 @@ static void print_source(struct buf *out, const char *line)
         if (n > 0)
             (void)utf8_decode(line, left, &c);
         bool odd = n == 0 || (c < 0x20 && c != '\t') || (c >= 0x7f && c < 0xa0) ||
-                (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+                   (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
         n = n > 0 ? n : 1;
         (void)(odd ? buf_putc(out, '?') : buf_append(out, line, n));
         line += n;

@@ -78,6 +78,54 @@ static bool add(
     return true;
 }
 
+static msec iso_unit(bool in_time, int letter)
+{
+    switch (letter) {
+    case 'W':
+        return in_time ? 0 : 7 * MSEC_PER_DAY;
+    case 'D':
+        return in_time ? 0 : MSEC_PER_DAY;
+    case 'H':
+        return in_time ? MSEC_PER_HOUR : 0;
+    case 'M':
+        return in_time ? MSEC_PER_MINUTE : 0;
+    case 'S':
+        return in_time ? MSEC_PER_SECOND : 0;
+    default:
+        return 0;
+    }
+}
+
+/* One number and its letter off the front of *s. */
+static bool take_iso_part(
+        struct parser *p, const struct token *run, struct str *s, bool *in_time, msec *sum)
+{
+    if (!*in_time && toupper((unsigned char)*s->ptr) == 'T' && s->len > 1) {
+        *in_time = true;
+        s->ptr++, s->len--;
+    }
+    size_t n = 0;
+    while (n < s->len && isdigit((unsigned char)s->ptr[n]))
+        n++;
+    if (n > 0 && n < s->len && strchr(".,", s->ptr[n])) {
+        parse_error(p, GRAMMAR_E022, run->pos, "whole numbers only in a duration");
+        return false;
+    }
+    int letter = n > 0 && n < s->len ? toupper((unsigned char)s->ptr[n]) : 0;
+    if (!*in_time && (letter == 'M' || letter == 'Y'))
+        return no_fixed_length(p, run->pos, letter == 'M' ? "month" : "year");
+    msec unit = iso_unit(*in_time, letter);
+    if (unit == 0) {
+        parse_error(p, GRAMMAR_E020, run->pos, "expected a time unit in the duration %s",
+                token_shown(p->life, run));
+        return false;
+    }
+    if (!add(p, run->pos, (struct str){s->ptr, n}, unit, sum))
+        return false;
+    s->ptr += n + 1, s->len -= n + 1;
+    return true;
+}
+
 /* The token is the P: the whole run of letters, digits and dots is the duration. */
 static bool parse_iso(struct parser *p, msec *sum)
 {
@@ -92,37 +140,9 @@ static bool parse_iso(struct parser *p, msec *sum)
 
     struct str s = {run.text.ptr + 1, run.text.len - 1};
     bool in_time = false;
-    while (s.len > 0) {
-        if (!in_time && toupper((unsigned char)*s.ptr) == 'T' && s.len > 1) {
-            in_time = true;
-            s.ptr++, s.len--;
-        }
-        size_t n = 0;
-        while (n < s.len && isdigit((unsigned char)s.ptr[n]))
-            n++;
-        if (n > 0 && n < s.len && strchr(".,", s.ptr[n])) {
-            parse_error(p, GRAMMAR_E022, run.pos, "whole numbers only in a duration");
+    while (s.len > 0)
+        if (!take_iso_part(p, &run, &s, &in_time, sum))
             return false;
-        }
-        int u = n > 0 && n < s.len ? toupper((unsigned char)s.ptr[n]) : 0;
-        if (!in_time && (u == 'M' || u == 'Y'))
-            return no_fixed_length(p, run.pos, u == 'M' ? "month" : "year");
-        msec unit = !in_time ? (u == 'W'          ? 7 * MSEC_PER_DAY
-                                       : u == 'D' ? MSEC_PER_DAY
-                                                  : 0)
-                             : (u == 'H'          ? MSEC_PER_HOUR
-                                       : u == 'M' ? MSEC_PER_MINUTE
-                                       : u == 'S' ? MSEC_PER_SECOND
-                                                  : 0);
-        if (unit == 0) {
-            parse_error(p, GRAMMAR_E020, run.pos, "expected a time unit in the duration %s",
-                    token_shown(p->life, &run));
-            return false;
-        }
-        if (!add(p, run.pos, (struct str){s.ptr, n}, unit, sum))
-            return false;
-        s.ptr += n + 1, s.len -= n + 1;
-    }
     return true;
 }
 

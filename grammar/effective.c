@@ -112,6 +112,11 @@ static bool shows_both_sides(const struct grammar_change *c)
     return false;
 }
 
+const char *request_default_method(const struct grammar_request *r)
+{
+    return r->body ? "POST" : "GET";
+}
+
 static void fill_defaults(struct check *ck, struct grammar_definition *eff)
 {
     if (eff->notify.n_methods == 0)
@@ -129,8 +134,10 @@ static void fill_defaults(struct check *ck, struct grammar_definition *eff)
     if (eff->priority == 0)
         eff->priority = 1;
     if (!eff->request.method)
-        eff->request.method = eff->request.body ? "POST" : "GET";
+        eff->request.method = request_default_method(&eff->request);
     eff->given = (1u << GRAMMAR_CLAUSE_COUNT) - 1; /* (2) */
+    if (!eff->topic)
+        eff->given &= ~(1u << GRAMMAR_TOPIC);
 }
 
 /* ---- what needs the world ----------------------------------------------------------- */
@@ -176,11 +183,26 @@ static void check_cycle(
 
 /* ---- statements --------------------------------------------------------------------- */
 
+/* What could not be read is taken for something that cannot be wrong, so that the rest is
+ * checked all the same. */
+static void mend(struct grammar_definition *eff)
+{
+    if (eff->broken >> GRAMMAR_FROM & 1)
+        eff->from = (struct grammar_time){.kind = GRAMMAR_TIME_NOW};
+    if (eff->broken >> GRAMMAR_TO & 1)
+        eff->to = (struct grammar_time){.kind = GRAMMAR_TIME_NEVER, .at = MSEC_NEVER};
+    if (eff->broken >> GRAMMAR_MONITOR & 1)
+        eff->monitor = NULL;
+    if (eff->broken >> GRAMMAR_FETCH & 1)
+        eff->fetch_every = 0;
+}
+
 void check_create(struct check *ck, struct grammar_statement *st)
 {
     struct grammar_definition *eff = arena_memdup(ck->life, st->definition, sizeof *eff);
     struct entry *self = entry_get(ck, st->name), *source = NULL;
     bool replaces = self->exists;
+    mend(eff);
     if (self->exists && !st->or_replace && !self->broken)
         report_hint(ck->script,
                 check_error(ck, GRAMMAR_E044, st->name_pos, "sentinel \"%s\" exists already",
@@ -189,11 +211,12 @@ void check_create(struct check *ck, struct grammar_statement *st)
     check_interval(ck, eff);
     if (eff->monitor)
         check_patterns(ck, eff->monitor);
-    if (resolve_pages(ck, eff, &source)) {
+    bool has_pages = eff->n_pages > 0 && !(eff->broken >> GRAMMAR_USING & 1);
+    bool resolved = has_pages && resolve_pages(ck, eff, &source);
+    if (resolved)
         (void)pages_check(ck, eff); /* told */
-        if (lifespan_resolve(ck, self, source, eff) && replaces)
-            check_cycle(ck, self, eff);
-    }
+    if ((resolved || !has_pages) && lifespan_resolve(ck, self, source, eff) && replaces)
+        check_cycle(ck, self, eff);
     if (st->has_errors)
         return;
     fill_defaults(ck, eff);

@@ -83,13 +83,23 @@ static unsigned unit_at(const struct unit *units, unsigned n, uint32_t offset)
     return best;
 }
 
-static uint32_t token_after(const struct fmt *f, const struct comment *c)
+/* For each comment the unit it belongs to.  From the last to the first, since what comes after
+ * a row of comments is the same for all of them. */
+static unsigned *find_owners(struct arena *life, const struct fmt *f, unsigned first,
+        unsigned n, const struct unit *units, unsigned n_units)
 {
-    struct lexer lx;
-    lex_init(&lx, f->script->text, f->script->len);
-    lx.at.offset = c->offset + c->len;
-    lex_skip_space(&lx);
-    return lx.at.offset;
+    unsigned *owners = arena_array_of(life, n + 1, unsigned);
+    uint32_t token = 0;
+    for (unsigned i = n; i-- > 0;) {
+        const struct comment *c = &f->script->inner->comments[first + i];
+        const char *text = f->script->text;
+        uint32_t after = c->offset + c->len;
+        after += (uint32_t)strspn(text + after, " \t\r\v\f\n");
+        if (i + 1 == n || c[1].offset != after)
+            token = after;
+        owners[i] = unit_at(units, n_units, is_trailing(f, c) ? c->offset : token);
+    }
+    return owners;
 }
 
 static void put_unit(struct fmt *f, const struct grammar_statement *st, const struct unit *u)
@@ -132,11 +142,11 @@ static void put_statement(struct fmt *f, const struct grammar_statement *st)
 {
     SCRATCH struct arena *life = arena_new(NULL, "fmt");
     struct unit *units;
-    unsigned n = units_of(life, st, &units), n_comments = 0, *owners = NULL;
+    unsigned n = units_of(life, st, &units), n_comments = 0;
     unsigned first = f->next_comment;
-    for (const struct comment *c; (c = comment_next(f, st->end)); f->next_comment++)
-        *GROW(life, owners, n_comments) =
-                unit_at(units, n, is_trailing(f, c) ? c->offset : token_after(f, c));
+    for (; comment_next(f, st->end); f->next_comment++)
+        n_comments++;
+    const unsigned *owners = find_owners(life, f, first, n_comments, units, n);
     for (unsigned u = 0; u < n; u++) {
         if (u > 0)
             print(f->out, "\n    ");

@@ -220,7 +220,8 @@ struct grammar_request {
 };
 
 struct grammar_definition {
-    uint32_t given; /* bit (1 << enum grammar_clause) for each clause that was written */
+    uint32_t given;  /* bit (1 << enum grammar_clause) for each clause that was written */
+    uint32_t broken; /* and for each in which something was reported */
     struct grammar_page *pages;
     unsigned n_pages;
     struct grammar_change *monitor;
@@ -471,7 +472,7 @@ struct grammar_known {
     size_t n_depends;
     const char *const *dependants; /* who names it in From or To, for DROP */
     size_t n_dependants;
-    const char *definition; /* what grammar_print_definition gave for its effective values;
+    const char *definition; /* what grammar_print_effective gave when it was made;
                              * NULL for a subscription */
 };
 
@@ -495,6 +496,12 @@ struct grammar_world {
  * ERR_SYNTAX, ERR_NAME or ERR_RANGE, by the first one. */
 MUST_USE enum err grammar_check(
         struct grammar_script *script, const struct grammar_world *world);
+
+/* Reads what grammar_print_effective wrote, as an effective definition again: pages of leaves,
+ * instants and request method are set.  Not what depends on others: for START and END with a
+ * negative offset `at` is MSEC_NEVER. */
+MUST_USE enum err grammar_load(struct arena *life, const char *text, struct fault *f,
+        const struct grammar_definition **ret_definition);
 
 /* ---- printing ----------------------------------------------------------------------- */
 

@@ -56,6 +56,7 @@ struct lexer {
     uint32_t len;
     struct grammar_pos at;
     bool repaired; /* bytes that are no text were reported and replaced by REPAIRED_BYTE */
+    uint32_t no_closing; /* from here on there is no ”, so that nobody looks for it again */
 };
 
 enum { REPAIRED_BYTE = 0x1a };
@@ -165,6 +166,7 @@ void *grow(struct arena *life, void *array, unsigned n, size_t each);
 void definition_init(struct grammar_definition *d);
 bool parse_clause(struct parser *p, struct grammar_definition *d);       /* clause.c */
 bool parse_pages(struct parser *p, struct grammar_definition *d);        /* clause.c */
+bool parse_topic(struct parser *p, struct grammar_definition *d);        /* clause.c */
 bool parse_methods(struct parser *p, struct grammar_notify *n);          /* notify.c */
 bool parse_request(struct parser *p, struct grammar_request *r);         /* request.c */
 bool parse_change(struct parser *p, struct grammar_change **ret_change); /* change.c */

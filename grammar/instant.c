@@ -159,8 +159,14 @@ static bool slash_date(struct parser *p, struct token run, struct grammar_date *
         return no_such_date(p, run.pos, "month/day/year");
     if (digits == 2)
         d->year += d->year < 70 ? 2000 : 1900;
-    return day_exists(d) ? parse_clock_and_zone(p, d)
-                         : no_such_date(p, run.pos, "month/day/year");
+    if (day_exists(d))
+        return parse_clock_and_zone(p, d);
+    struct grammar_date swapped = {.year = d->year, .month = d->day, .day = d->month};
+    no_such_date(p, run.pos, "month/day/year");
+    if (day_exists(&swapped))
+        report_hint(
+                p->script, p->said, "Did you mean %02d/%02d/%d?", d->day, d->month, d->year);
+    return false;
 }
 
 /* YYYY-MM-DD[THH:MM[:SS][Z|±HH:MM]] */

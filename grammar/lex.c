@@ -40,7 +40,10 @@ static bool is(char c, unsigned what)
 
 void lex_init(struct lexer *lx, const char *text, size_t len)
 {
-    *lx = (struct lexer){.text = text, .len = (uint32_t)len, .at = {.line = 1, .column = 1}};
+    *lx = (struct lexer){.text = text,
+            .len = (uint32_t)len,
+            .at = {.line = 1, .column = 1},
+            .no_closing = UINT32_MAX};
     if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         lx->at.offset = 3; /* a byte order mark is not a character of the text */
 }
@@ -94,13 +97,16 @@ void lex_skip_space(struct lexer *lx)
     }
 }
 
-/* The bytes of the string at p, quotes included; 0 when it is not closed. */
-static size_t string_length(const char *p, size_t len)
+/* The bytes of the string here, quotes included; 0 when it is not closed.  Of '' and "" at most
+ * one can be left open in a file, and is looked for once; of “ any number can. */
+static size_t string_length(struct lexer *lx, const char *p, size_t len)
 {
     if (*p == '\'' || *p == '"') {
         for (size_t i = 1; i < len; i++) {
-            if (p[i] != *p)
-                continue;
+            const char *quote = memchr(p + i, *p, len - i);
+            if (!quote)
+                return 0;
+            i = (size_t)(quote - p);
             if (i + 1 < len && p[i + 1] == *p)
                 i++;
             else
@@ -108,7 +114,11 @@ static size_t string_length(const char *p, size_t len)
         }
         return 0;
     }
+    if (lx->at.offset >= lx->no_closing)
+        return 0;
     const char *end = memmem(p, len, "\xe2\x80\x9d", 3); /* ” */
+    if (!end)
+        lx->no_closing = lx->at.offset;
     return end ? (size_t)(end - p) + 3 : 0;
 }
 
@@ -119,7 +129,7 @@ static bool string_begins(const char *p, size_t len)
 
 static void lex_string(struct lexer *lx, struct token *t, const char *p, size_t left)
 {
-    size_t n = string_length(p, left);
+    size_t n = string_length(lx, p, left);
     t->kind = n > 0 ? T_STRING : T_UNCLOSED;
     if (n == 0) {
         const char *end = memchr(p, '\n', left); /* the next line may well be right again */
@@ -256,7 +266,7 @@ struct token lex_query(struct lexer *lx, struct buf *ret)
         if (*p == ';')
             break;
         if (string_begins(p, left)) {
-            n = string_length(p, left);
+            n = string_length(lx, p, left);
             if (n == 0) {
                 t.kind = T_UNCLOSED;
                 t.pos = lx->at;

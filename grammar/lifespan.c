@@ -251,22 +251,13 @@ bool lifespan_resolve(struct check *ck, struct entry *self, struct entry *source
     return check_order(ck, &eff->from, &eff->to, /* to_is_new= */ true);
 }
 
-static void stored_point(struct check *ck, struct grammar_time *t, bool is_to)
+/* A stored negative offset is known again as soon as the other's instant is. */
+static void refresh_point(struct check *ck, struct grammar_time *t)
 {
     msec at;
-    if (t->kind == GRAMMAR_TIME_DATE && date_instant(ck, &t->date, is_to, t->pos, &at)) {
-        t->kind = GRAMMAR_TIME_AT;
+    if ((t->kind == GRAMMAR_TIME_START || t->kind == GRAMMAR_TIME_END) && t->offset < 0 &&
+            relative_instant(ck, t, &at))
         t->at = at;
-    } else if ((t->kind == GRAMMAR_TIME_START || t->kind == GRAMMAR_TIME_END) &&
-               t->offset < 0 && relative_instant(ck, t, &at)) {
-        t->at = at;
-    }
-}
-
-void lifespan_of_stored(struct check *ck, struct grammar_definition *d)
-{
-    stored_point(ck, &d->from, false);
-    stored_point(ck, &d->to, true);
 }
 
 bool lifespan_alter(struct check *ck, struct entry *self,
@@ -278,6 +269,8 @@ bool lifespan_alter(struct check *ck, struct entry *self,
                 "sentinel \"%s\" has already started", self->name);
         return false;
     }
+    refresh_point(ck, &eff->from);
+    refresh_point(ck, &eff->to);
     if (from && !resolve_from(ck, self, &eff->from))
         return false;
     if (to && !resolve_point(ck, self, &eff->to, /* is_to= */ true))

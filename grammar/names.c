@@ -119,17 +119,14 @@ struct entry *entry_need(struct check *ck, const char *name, struct grammar_pos 
     return NULL;
 }
 
-struct grammar_definition *entry_definition(struct check *ck, struct entry *e)
+const struct grammar_definition *entry_definition(struct check *ck, struct entry *e)
 {
     if (e->definition || !e->stored)
         return e->definition;
-    struct grammar_script *s;
-    enum err err = grammar_parse(ck->life, e->name, e->stored, strlen(e->stored), &s);
-    if (err == OK && s->statements && s->statements->definition) {
-        e->definition = s->statements->definition;
-        lifespan_of_stored(ck, e->definition);
-    }
-    e->stored = NULL;
+    const struct grammar_definition *d;
+    if (grammar_load(ck->life, e->stored, NULL, &d) == OK)
+        e->definition = d;
+    e->stored = NULL; /* what does not parse now never will */
     return e->definition;
 }
 
@@ -203,28 +200,26 @@ bool entry_closes_cycle(struct check *ck, struct map *in, const char *name,
     return false;
 }
 
-static bool is_listed(const char *const *names, unsigned n, const char *name)
-{
-    for (unsigned i = 0; i < n; i++)
-        if (grammar_name_equal(names[i], name))
-            return true;
-    return false;
-}
-
 size_t entry_dependants(struct check *ck, struct entry *e, const char ***ret_names)
 {
     const char **names = NULL;
     unsigned n = 0;
+    ck->visit++;
     for (size_t i = 0; !e->was_cut && i < e->n_stored_dependants; i++) {
         struct entry *who = entry_get(ck, e->stored_dependants[i]);
         if (who->exists && who->phase != GRAMMAR_ENDED &&
-                (!who->in_script || depends_on(who, e->name)))
+                (!who->in_script || depends_on(who, e->name))) {
             *GROW(ck->life, names, n) = who->name;
+            who->visited = ck->visit;
+        }
     }
-    for (struct dependant *d = e->dependants; d; d = d->next)
-        if (d->who != e && d->who->phase != GRAMMAR_ENDED && depends_on(d->who, e->name) &&
-                !is_listed(names, n, d->who->name))
-            *GROW(ck->life, names, n) = d->who->name;
+    for (struct dependant *d = e->dependants; d; d = d->next) {
+        if (d->who == e || d->who->visited == ck->visit || d->who->phase == GRAMMAR_ENDED ||
+                !depends_on(d->who, e->name))
+            continue;
+        *GROW(ck->life, names, n) = d->who->name;
+        d->who->visited = ck->visit;
+    }
     *ret_names = names;
     return n;
 }

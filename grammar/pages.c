@@ -9,7 +9,7 @@ enum { MAX_CONJUNCTS = 16 };
 
 /* ---- aliases ------------------------------------------------------------------------ */
 
-static int page_find(const struct grammar_definition *d, const char *alias)
+int page_find(const struct grammar_definition *d, const char *alias)
 {
     for (unsigned i = 0; i < d->n_pages; i++)
         if (d->pages[i].alias && grammar_name_equal(d->pages[i].alias, alias))

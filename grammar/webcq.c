@@ -114,7 +114,7 @@ static bool parse_cq_clause(
     struct grammar_notify methods;
     switch (c) {
     case CQ_NAME:
-        return parse_string(p, "a name, as a string", &d->topic);
+        return parse_topic(p, d);
     case CQ_TYPE:
         return parse_cq_type(p, cq);
     case CQ_TARGET:
@@ -302,7 +302,7 @@ bool parse_webcq(struct parser *p, struct grammar_definition *d)
     }
     translate_type(p, &cq, d);
     translate_notify(p, &cq, d);
-    if (d->topic && (!*d->topic || strpbrk(d->topic, "\r\n")))
-        parse_error(p, GRAMMAR_E051, cq.pos[CQ_NAME], "a name is one line of text");
+    if (p->st->has_errors)
+        d->broken = UINT32_MAX; /* clauses of the two forms do not correspond one to one */
     return true;
 }

@@ -249,6 +249,11 @@ static void delete_now(struct led *led, struct led_event *e);
 /* Deleting one may take others with it, so those found are held until all are done. */
 static void delete_users(struct led *led, struct led_event *e)
 {
+    uint32_t rules = 0;
+    list_each (l, &e->rules)
+        rules++;
+    if (e->users == rules)
+        return; /* no need to look through all events */
     SCRATCH struct arena *scratch = arena_new(NULL, "led delete");
     struct led_event **found = arena_array_of(scratch, e->users, struct led_event *);
     size_t count = 0;

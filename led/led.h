@@ -68,7 +68,8 @@ msec led_advance(struct led *led, msec mono, msec wall);
 
 /* The same after a gap (the process was down, or the loop blocked): what was due meanwhile
  * is replayed as if at its time, except that the ticks an open P missed are reported by
- * one tick now, with their number in `missed`.  Its phase is kept. */
+ * one tick now, with their number in `missed`.  Its phase is kept.  A loop that is merely a
+ * little late uses led_advance(), which delivers each tick at its time. */
 msec led_wake(struct led *led, msec mono, msec wall);
 
 msec led_next(const struct led *led); /* the deadline again */

@@ -74,6 +74,14 @@ void led_series_open(
         arm(led, s); /* (1) */
 }
 
+/* The clock of the oldest has gone with it; the next one's grid goes on from now. */
+static void take_over(struct led *led, struct led_series *s)
+{
+    msec interval = s->timer.node->event->span;
+    s->last += (led->now - s->last) / interval * interval;
+    arm(led, s);
+}
+
 void led_series_end(struct led *led, struct led_node *self, struct led_occurrence *to,
         led_series_fn *report)
 {
@@ -92,7 +100,7 @@ void led_series_end(struct led *led, struct led_node *self, struct led_occurrenc
             return;
     }
     if (self->context == LED_CUMULATIVE && all->first && !led_timer_is_set(&all->first->timer))
-        arm(led, all->first);
+        take_over(led, all->first);
 }
 
 void led_series_next(struct led *led, struct led_series *s, msec at)

@@ -24,6 +24,11 @@ static const char *const inline_names[] = {
         "a", "b", "code", "em", "font", "i", "span", "strong", "sub", "sup", "u"};
 static const char *const dropped_names[] = {"noscript", "script", "style", "template"};
 
+bool page_tag_is_inline(struct str name)
+{
+    return name_is_one_of(name, inline_names, countof(inline_names));
+}
+
 void build_init(struct build *b, size_t max, bool xml)
 {
     *b = (struct build){.max = max, .xml = xml, .drop_scripts = !xml};
@@ -79,6 +84,8 @@ static uint32_t node_add(struct build *b, uint32_t tag)
     put(&b->children, 0);
     put(&b->tags, tag);
     put(&b->attr_at, (uint32_t)(b->attrs.len / (2 * sizeof(uint32_t))));
+    if (node >= PAGE_NODES_MAX)
+        b->too_many = b->overflowed = true;
     if (b->children.overflowed || b->tags.overflowed || b->attr_at.overflowed)
         b->overflowed = true;
     else if (parent)
@@ -266,7 +273,7 @@ void build_open(struct build *b, struct str name, struct pair *attrs, size_t nat
         b->drop_scripts =
                 str_equal_nocase(name, STR("html")) || str_equal_nocase(name, STR("svg"));
 
-    bool is_inline = name_is_one_of(name, inline_names, countof(inline_names));
+    bool is_inline = page_tag_is_inline(name);
     if (is_inline)
         text_flush(b);
     else

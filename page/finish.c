@@ -294,6 +294,9 @@ enum err build_finish(struct build *b, enum page_type type, bool malformed_xml,
     build_end(b);
     if (b->too_deep) /* (2) */
         return fault_set(f, ERR_LIMIT, "elements are nested more than %d deep", PAGE_DEPTH_MAX);
+    if (b->too_many)
+        return fault_set(
+                f, ERR_LIMIT, "the page has more than %d elements and texts", PAGE_NODES_MAX);
     if (b->overflowed)
         return fault_set(f, ERR_LIMIT, "the page's digest is larger than %zu bytes", b->max);
     nodes_compact(b);

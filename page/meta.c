@@ -190,29 +190,43 @@ static enum page_type type_by_bytes(struct str bytes)
     return PAGE_HTML;
 }
 
-enum page_type content_type_page(const char *content_type, struct str bytes)
+/* "text/html" of "Text/HTML; charset=x". */
+static struct str media_type(const char *content_type)
 {
     struct str type = str_of(content_type);
     const char *semicolon = type.len ? memchr(type.ptr, ';', type.len) : NULL;
 
     if (semicolon)
         type.len = (size_t)(semicolon - type.ptr);
-    type = str_trim(type);
+    return str_trim(type);
+}
+
+static bool ends_in(struct str s, struct str end)
+{
+    return s.len > end.len && str_equal_nocase(cut(s, s.len - end.len, s.len), end);
+}
+
+bool content_type_is_json(const char *content_type)
+{
+    struct str type = media_type(content_type);
+    return type_is(type, "application/json") || ends_in(type, STR("+json"));
+}
+
+enum page_type content_type_page(const char *content_type, struct str bytes)
+{
+    struct str type = media_type(content_type);
+
     if (says_nothing(type))
         return type_by_bytes(bytes);
     if (str_equal_nocase(type, STR("text/html")))
         return PAGE_HTML;
-    bool plus_xml =
-            type.len > 4 && str_equal_nocase(cut(type, type.len - 4, type.len), STR("+xml"));
-    if (plus_xml || str_equal_nocase(type, STR("text/xml")) ||
+    if (ends_in(type, STR("+xml")) || str_equal_nocase(type, STR("text/xml")) ||
             str_equal_nocase(type, STR("application/xml")))
         return PAGE_XML;
-    if (type_is(type, "text/") || type_is(type, "application/json") ||
-            type_is(type, "application/javascript") || type_is(type, "application/ld+json") ||
-            type_is(type, "application/x-ndjson") || type_is(type, "application/yaml") ||
-            type_is(type, "application/toml") || type_is(type, "message/"))
-        return PAGE_TEXT;
-    if (type.len > 5 && str_equal_nocase(cut(type, type.len - 5, type.len), STR("+json")))
+    if (type_is(type, "text/") || content_type_is_json(content_type) ||
+            type_is(type, "application/javascript") || type_is(type, "application/x-ndjson") ||
+            type_is(type, "application/yaml") || type_is(type, "application/toml") ||
+            type_is(type, "message/"))
         return PAGE_TEXT;
     return PAGE_DATA;
 }

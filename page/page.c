@@ -69,7 +69,8 @@ enum err page_digest_make(const struct page_source *src, struct buf *out, struct
         e = read_markup(s, &type, &malformed, &b, f);
         break;
     case PAGE_TEXT:
-        e = plain_read(s, &b, f);
+        e = content_type_is_json(src->content_type) ? json_read(s, &b, f)
+                                                    : plain_read(s, &b, f);
         break;
     case PAGE_DATA:
     case PAGE_TYPE_COUNT:

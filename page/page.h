@@ -18,6 +18,7 @@
 enum {
     PAGE_BODY_MAX = 64 << 20,    /* bytes of a body */
     PAGE_DEPTH_MAX = 10000,      /* elements inside each other */
+    PAGE_NODES_MAX = 1000000,    /* elements and texts */
     PAGE_ATTRIBUTES_MAX = 1000,  /* attributes of one element */
     PAGE_DIGEST_MAX = 256 << 20, /* bytes of a digest; a good maximum for `out` */
 };
@@ -95,6 +96,9 @@ struct str page_image(const struct page_digest *d, uint32_t image); /* sorted, e
 
 struct str page_base(
         const struct page_digest *d); /* what references are seen from; may be "" */
+
+/* a, b, i, span and their like: what does not interrupt a block. */
+bool page_tag_is_inline(struct str name);
 
 /* The text of each block, in order: texts of inline elements joined as a browser shows it.
  * Allocated in `life`. */

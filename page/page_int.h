@@ -31,6 +31,7 @@ bool charset_declared_html(struct str bytes, struct charset *ret);
 
 /* The charset parameter of a Content-Type value; empty when there is none. */
 struct str content_type_charset(const char *content_type);
+bool content_type_is_json(const char *content_type);
 enum page_type content_type_page(const char *content_type, struct str bytes);
 
 /* ---- character references: entities.c ------------------------------------------------- */
@@ -106,7 +107,7 @@ struct build {
 
     /* where we are */
     bool drop_scripts;
-    bool too_deep, overflowed;
+    bool too_deep, too_many, overflowed;
     struct buf open;     /* struct open_element, outermost first */
     unsigned skip_depth; /* > 0: inside an element that is dropped */
     struct buf raw;      /* text not yet made a node */
@@ -188,4 +189,5 @@ MUST_USE enum err tokens_read(struct str text, struct token_sink *sink, struct f
 MUST_USE enum err html_read(struct str text, struct build *b, struct fault *f);
 MUST_USE enum err xml_read(struct str text, struct build *b, struct fault *f);
 MUST_USE enum err plain_read(struct str text, struct build *b, struct fault *f);
+MUST_USE enum err json_read(struct str text, struct build *b, struct fault *f);
 MUST_USE enum err data_read(const struct page_source *src, struct build *b, struct fault *f);

@@ -81,8 +81,11 @@ static enum char_class class_at(struct str s, size_t at, size_t *ret_len)
     uint32_t c = (unsigned char)s.ptr[at];
 
     *ret_len = 1;
-    if (c >= 0x80)
-        *ret_len = utf8_decode(s.ptr + at, s.len - at, &c);
+    if (c < 0x80)
+        return class_of(c);
+    if (utf8_length(s.ptr + at, s.len - at) == 0)
+        return CHAR_OTHER; /* what a user wrote may be anything */
+    *ret_len = utf8_decode(s.ptr + at, s.len - at, &c);
     return class_of(c);
 }
 

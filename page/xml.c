@@ -52,14 +52,16 @@ static void on_text(void *arg, const xmlChar *text, int len)
 /* An entity nobody defined for us: HTML's meaning, else as it is written. */
 static void on_reference(void *arg, const xmlChar *name)
 {
-    char written[64], meaning[8];
-    size_t len, n = (size_t)snprintf(written, sizeof written, "&%.50s;", (const char *)name);
     struct build *b = reader_of(arg)->b;
+    char meaning[8];
+    size_t len;
+    BUF(written, PAGE_BODY_MAX);
 
-    if (reference_read((struct str){written, n}, false, meaning, &len) == n)
-        build_text(b, (struct str){meaning, len});
-    else
-        build_text(b, (struct str){written, n});
+    buf_printf(&written, "&%s;", (const char *)name);
+    struct str whole = {buf_text(&written), written.len};
+    if (reference_read(whole, false, meaning, &len) == whole.len)
+        whole = (struct str){meaning, len};
+    build_text(b, whole);
 }
 
 static void on_error(void *arg, xmlErrorPtr error)

@@ -45,7 +45,7 @@ static void head(struct buf *out, const char *title)
             "h2 { font-size: 1.15em; margin-bottom: .2em; }\n"
             "a { color: #245; } nav a { margin-right: 1em; }\n"
             "table { border-collapse: collapse; } td, th { padding: .3em 1em; text-align: left;"
-            " border-bottom: 1px solid #ddd; } td.n { text-align: right; }\n"
+            " border-bottom: 1px solid #ddd; }\n"
             "footer { margin-top: 3em; font-size: .8em; color: #888; }\n"
             "</style>\n</head>\n<body>\n"
             "<nav><a href=\"/\">Home</a><a href=\"/news.html\">News</a>"
@@ -109,7 +109,7 @@ static const char *teaser(uint64_t n)
             "The archive holds a letter that mentions the very same thing in 1911.",
             "Asked about the cost, those responsible pointed at the sea.",
             "Children under twelve may have a look on Thursday afternoon."};
-    return texts[choose(n, 4, countof(texts))];
+    return texts[n * 3 % countof(texts)]; /* so that those shown at once differ */
 }
 
 static void news_page(uint64_t step, struct buf *out)
@@ -149,17 +149,18 @@ static void prices_page(uint64_t step, struct buf *out)
     static const struct {
         const char *name, *unit;
         unsigned cents;
-    } goods[] = {{"Herring", "per kilo", 640}, {"Brown bread", "per loaf", 385},
-            {"Apples", "per kilo", 290}, {"Goat cheese", "per wheel", 720},
-            {"Honey", "per jar", 590}, {"Candles", "per dozen", 450}};
+    } goods[] = {{"herring", "per kilo", 640}, {"brown bread", "per loaf", 385},
+            {"apples", "per kilo", 290}, {"goat cheese", "per wheel", 720},
+            {"honey", "per jar", 590}, {"candles", "per dozen", 450}};
     head(out, "Market prices");
-    buf_puts(out, "<table>\n<tr><th>Good</th><th>Unit</th><th>Price</th></tr>\n");
+    buf_puts(out, "<table>\n<tr><th>Today</th><th>Unit</th></tr>\n");
     for (size_t i = 0; i < countof(goods); i++) {
         uint64_t turn = (step + countof(goods) - i) / countof(goods);
         unsigned cents = goods[i].cents + (unsigned)choose(turn, 10 + i, 24) * 5 +
                          (turn % 2 ? 2 : 0); /* two turns running never agree */
-        buf_printf(out, "<tr><td>%s</td><td>%s</td><td class=\"n\">%u.%02u</td></tr>\n",
-                goods[i].name, goods[i].unit, cents / 100, cents % 100);
+        /* Name and price in one cell: a report then says whose price it is. */
+        buf_printf(out, "<tr><td>%s at %u.%02u</td><td>%s</td></tr>\n", goods[i].name,
+                cents / 100, cents % 100, goods[i].unit);
     }
     buf_puts(out, "</table>\n");
     foot(out);

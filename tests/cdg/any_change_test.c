@@ -180,4 +180,19 @@ TEST(plain, "plain text changes line by line")
             "+three");
 }
 
+TEST(json, "JSON changes member by member, and how it is set does not count")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    struct cdg_leaf any = leaf_of("any change");
+    EXPECT_TEXT(show(life, compare_leaf(life, any, "{\"a\":1,\"b\":[2,3]}",
+                                   "{\n  \"a\": 1,\n  \"b\": [2, 3]\n}", "application/json")),
+            "N");
+    EXPECT_TEXT(show(life, compare_leaf(life, any, "{\"a\":\"x, {y\",\"b\":2}",
+                                   "{\"a\":\"x, {y\",\"b\":2,\"c\":[]}", "application/json")),
+            "+\"c\": [ +]");
+    EXPECT_INT(
+            compare_leaf(life, any, "{\"a\":\"un", "{\"a\":\"\\", "application/json")->result,
+            CDG_C);
+}
+
 TEST_MAIN()

@@ -192,4 +192,46 @@ TEST(object_ratio, "CHANGED > n% counts the words of the object alone")
             "<p>a b c</p>" TABLE(ROW("IBM", "81")), "~80→81");
 }
 
+/* ---- phrases
+ * ------------------------------------------------------------------------------------------ */
+
+#define EXPECT_PHRASE(text, before, after, expected)                                           \
+    EXPECT_LEAF(containing("phrase", text), before, after, expected)
+
+TEST(phrase, "a passage is the smallest block that contains its text")
+{
+    EXPECT_PHRASE("movie is", "<div><p>the movie is Panic Room</p><p>x</p></div>",
+            "<div><p>the movie is Heat</p><p>y</p></div>",
+            "~the movie is Panic Room→the movie is Heat");
+    EXPECT_PHRASE("movie", "<p>the <b>movie</b> is Heat</p><p>a</p>",
+            "<p>the <b>movie</b> is Heat</p><p>b</p>", "N");
+    EXPECT_PHRASE(
+            "movie", "<p>the movie is Heat.</p>", "<p>The</p><p>the movie, is Heat</p>", "N");
+    EXPECT_PHRASE("movie", "<p>x</p>", "<p>the movie</p>", "+the movie");
+    EXPECT_PHRASE("movie", "<p>x</p>", "<p>y</p>", "U: there is no such phrase");
+    EXPECT_PHRASE(
+            "movie", "the movie here", "the movie there", "~the movie here→the movie there");
+}
+
+TEST(phrase_lost,
+        "a passage without its text is lost while words of it are left, else it is gone")
+{
+    EXPECT_PHRASE("movie", "<p>the movie of this week is Heat</p>", "<p>of this week is</p>",
+            "U: phrase lost");
+    EXPECT_PHRASE("movie", "<p>the movie of this week is Heat</p>", "<p>of the week</p>",
+            "−the movie of this week is Heat");
+    EXPECT_PHRASE("movie", "<p>the movie</p>", "", "−the movie");
+}
+
+TEST(phrase_refused, "a phrase by its own words is refused with a way out")
+{
+    static const char *const words[] = {"the movie is Panic Room"};
+    struct cdg_expr e = {.op = CDG_LEAF, .leaf = leaf_of("phrase")};
+    struct fault f = {.code = OK};
+    e.leaf.words = words;
+    e.leaf.nwords = 1;
+    EXPECT_INT(cdg_check(&e, (struct cdg_compare){CDG_PAIRWISE, 0}, &f), ERR_UNSUPPORTED);
+    EXPECT(strstr(f.hint, "CONTAINING") != NULL);
+}
+
 TEST_MAIN()

@@ -34,7 +34,9 @@ TEST(in_flight, "two hundred transfers are in flight at once")
 
 TEST(slowloris, "two hundred silent servers do not keep honest pages waiting")
 {
-    WEB(w, &web_options);
+    struct fetch_options o = web_options;
+    o.first_byte_timeout = 1500;
+    WEB(w, &o);
     unsigned port = server_hostile(w.life, "127.0.0.1");
     const char *silent = arena_printf(w.life, "http://localhost:%u/silent", port);
     struct answer *stuck[200];
@@ -44,7 +46,7 @@ TEST(slowloris, "two hundred silent servers do not keep honest pages waiting")
         EXPECT_INT(web_get(&w, "http://127.0.0.1:%u/good", port)->outcome, FETCH_OK);
     for (size_t i = 0; i < countof(stuck); i++) {
         web_wait(&w, stuck[i]);
-        EXPECT_TEXT(stuck[i]->reason, "timed out after 0.4 s waiting for the first byte");
+        EXPECT_TEXT(stuck[i]->reason, "timed out after 1.5 s waiting for the first byte");
     }
 }
 

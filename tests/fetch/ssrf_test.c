@@ -129,7 +129,7 @@ TEST(alive, "the canary would have noticed")
     SCRATCH struct arena *life = arena_new(NULL, "test");
     struct server_canary canary;
     server_canary(life, "::", &canary);
-    WEB(w, &web_options);
+    WEB(w, &web_hasty_options);
     web_get(&w, "http://127.0.0.1:%u/", canary.port);
     web_get(&w, "http://[::1]:%u/", canary.port);
     EXPECT_INT(server_canary_accepts(&canary), 2);

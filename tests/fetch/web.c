@@ -3,17 +3,15 @@
 
 static const char *const loopback[] = {"127.0.0.1", "::1"};
 
-const struct fetch_options web_options = {.user_agent = "vigil-test",
-        .allow = loopback,
-        .nallow = 2,
-        .max_body_bytes = 4 << 20,
-        .connect_timeout = 2000,
-        .first_byte_timeout = 400,
-        .total_timeout = 3000,
-        .max_redirects = 5,
-        .slow_timeout = 1000,
-        .max_host_connections = 256,
-        .max_connections = 256};
+#define COMMON                                                                                 \
+    .user_agent = "vigil-test", .allow = loopback, .nallow = 2, .max_body_bytes = 4 << 20,     \
+    .max_redirects = 5, .max_host_connections = 256, .max_connections = 256
+
+const struct fetch_options web_options = {
+        COMMON, .connect_timeout = 10000, .first_byte_timeout = 10000, .total_timeout = 20000};
+
+const struct fetch_options web_hasty_options = {COMMON, .connect_timeout = 2000,
+        .first_byte_timeout = 400, .slow_timeout = 1000, .total_timeout = 3000};
 
 void web_open(struct web *w, const struct fetch_options *o)
 {

@@ -25,8 +25,9 @@ struct answer {
     struct web *web;
 };
 
-/* Options with times short enough for tests, and loopback allowed. */
-extern const struct fetch_options web_options;
+/* Loopback is allowed.  The patient ones stand a busy machine; the hasty ones are for tests
+ * that wait for a time to run out. */
+extern const struct fetch_options web_options, web_hasty_options;
 
 void web_open(struct web *w, const struct fetch_options *o);
 void web_close(struct web *w);

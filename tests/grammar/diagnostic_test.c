@@ -21,7 +21,8 @@ TEST(text, "a mistake is shown with file, place, code, line, caret and advice")
             shown(life, "CREATE SENTINEL t USING http://x.org MONITOR links FROM 13/02/2027"),
             "test.vigil:1:57: error: E031: no such date (month/day/year is expected)\n"
             "    CREATE SENTINEL t USING http://x.org MONITOR links FROM 13/02/2027\n"
-            "                                                            ^\n");
+            "                                                            ^\n"
+            "    Did you mean 02/13/2027?\n");
 }
 
 TEST(caret, "the caret stands under its place, behind tabs and wide characters too")
@@ -75,6 +76,21 @@ TEST(json, "programs get the same as an object")
             "\"column\":15,"
             "\"message\":\"unknown sentinel \\\"s2\\\"\",\"hint\":\"Did you mean \\\"s1\\\"?\","
             "\"source\":\"SHOW SENTINEL s2\"}");
+}
+
+TEST(complaints, "who finds fault later tells it in the same way")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    struct grammar_script *s = run(life, "SHOW SENTINEL s1;\nENABLE SENTINEL act");
+    struct fault f = {.message = "cannot be enabled today", .hint = "Try tomorrow."};
+    BUF(out, 1000);
+    grammar_diagnostic_print(
+            &out, grammar_complain(s, GRAMMAR_E090, s->statements->next->name_pos, &f));
+    EXPECT_TEXT(buf_text(&out), "test.vigil:2:17: error: E090: cannot be enabled today\n"
+                                "    ENABLE SENTINEL act\n"
+                                "                    ^\n"
+                                "    Try tomorrow.\n");
+    EXPECT_INT(s->n_errors, 1);
 }
 
 TEST(messages, "messages say what is wrong in the words of the manual")

@@ -1,4 +1,5 @@
-/* The documents are right: every example is read, every word, clause and message is described. */
+/* The documents are right: every example is read, every word, clause and message is described.
+ */
 #include "grammar/grammar_int.h"
 #include "tests/grammar/world.h"
 #include <dirent.h>
@@ -97,7 +98,8 @@ static bool mentions(const char *text, const char *word)
 {
     size_t n = strlen(word);
     for (const char *p = text; (p = strcasestr(p, word)); p++) {
-        bool begins = p == text || !strchr("abcdefghijklmnopqrstuvwxyz0123456789_", p[-1] | 0x20);
+        bool begins =
+                p == text || !strchr("abcdefghijklmnopqrstuvwxyz0123456789_", p[-1] | 0x20);
         bool ends = !p[n] || !strchr("abcdefghijklmnopqrstuvwxyz0123456789_", p[n] | 0x20);
         if (begins && ends)
             return true;
@@ -141,13 +143,13 @@ TEST(tables, "every clause, default, change type, method and option is in the ma
 #define CLAUSE_ROW(id, word, text) EXPECT(strstr(manual, "| `" #word "` | " text " |"));
 #include "grammar/clauses.def"
 #undef CLAUSE_ROW
-#define TYPE(id, name, help)                                                                     \
-    EXPECT(strstr(manual, "| `" name));                                                          \
+#define TYPE(id, name, help)                                                                   \
+    EXPECT(strstr(manual, "| `" name));                                                        \
     EXPECT_TEXT(grammar_type_name(GRAMMAR_##id), name);
 #include "grammar/types.def"
 #undef TYPE
-#define METHOD(id, name, takes)                                                                  \
-    EXPECT(strstr(manual, "`" name));                                                            \
+#define METHOD(id, name, takes)                                                                \
+    EXPECT(strstr(manual, "`" name));                                                          \
     EXPECT_TEXT(grammar_method_name(GRAMMAR_##id), name);
 #include "grammar/methods.def"
 #undef METHOD

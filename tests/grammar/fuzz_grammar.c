@@ -1,9 +1,12 @@
 /* Any bytes at all through the language: parse, check, print, read again.
  *
- * Built with -fsanitize=fuzzer this is a libFuzzer target; built otherwise it replays the files
- * and folders named on its command line.  It must hold that
- *  (1) nothing is read or written outside of what was given, and
- *  (2) what was accepted prints, and is read again as the same tree.
+ * An ordinary program that replays the files and folders named on its command line; with
+ * -DFUZZING and -fsanitize=fuzzer a libFuzzer target (README.md tells how).
+ *
+ * It must hold that
+ *  (1) nothing is read or written outside of what was given,
+ *  (2) what was accepted prints, and is read again as the same tree, and
+ *  (3) what was checked can be stored, and is loaded as it was.
  */
 #include "grammar/grammar.h"
 #include "tests/grammar/equal.h"
@@ -35,6 +38,17 @@ static void read_again(struct arena *life, const struct grammar_statement *st)
     struct grammar_script *s;
     CHECK(grammar_parse(life, "again", buf_text(&text), text.len, &s) == OK);
     CHECK(s->n_statements == 1 && same_statement(st, s->statements)); /* (2) */
+}
+
+static void load_again(struct arena *life, const struct grammar_statement *st)
+{
+    BUF(once, 64 << 20);
+    BUF(twice, 64 << 20);
+    const struct grammar_definition *d;
+    grammar_print_effective(&once, st->name, st->effective);
+    CHECK(grammar_load(life, buf_text(&once), NULL, &d) == OK);
+    grammar_print_effective(&twice, st->name, d);
+    CHECK(strcmp(buf_text(&once), buf_text(&twice)) == 0); /* (3) */
 }
 
 static void format(struct arena *life, const char *text, size_t len)
@@ -69,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         grammar_diagnostic_print(&out, d);
     for (const struct grammar_statement *st = s->statements; st; st = st->next)
         if (st->effective)
-            grammar_print_effective(&out, st->name, st->effective);
+            load_again(life, st);
     return 0;
 }
 

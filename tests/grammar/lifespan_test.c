@@ -1,5 +1,5 @@
 /* FROM and TO, dates and zones, as they are run. */
-#include "grammar/grammar_int.h"
+#include "grammar/zone_int.h"
 #include "tests/grammar/world.h"
 
 #define X "CREATE SENTINEL t USING http://x.org MONITOR links "
@@ -222,6 +222,50 @@ TEST(broken_zones, "a zone file that lies is refused")
     EXPECT(!zone_find(life, NULL, "Europe", &z)); /* a folder */
     EXPECT(!zone_find(life, NULL, "tzdata.zi", &z));
     EXPECT(!zone_find(life, NULL, "", &z));
+}
+
+static void expect_offset(const char *rule, const char *iso, msec minutes)
+{
+    struct tzrule r;
+    if (!tzrule_parse(str_of(rule), &r))
+        test_fail(__FILE__, __LINE__, "%s does not parse", rule);
+    else if (tzrule_offset(&r, at(iso)) != minutes * MSEC_PER_MINUTE)
+        test_fail(__FILE__, __LINE__, "%s at %s is %jd min, expected %jd", rule, iso,
+                (intmax_t)(tzrule_offset(&r, at(iso)) / MSEC_PER_MINUTE), (intmax_t)minutes);
+}
+
+TEST(rules, "a zone's rule tells summer from winter in all its spellings")
+{
+    static const char berlin[] = "CET-1CEST,M3.5.0,M10.5.0/3",
+                      sydney[] = "AEST-10AEDT,M10.1.0,M4.1.0/3";
+    static const char dublin[] = "IST-1GMT0,M10.5.0,M3.5.0/1",
+                      tehran[] = "<+0330>-3:30<+0430>,J79/24,J263/24";
+    static const char ordinal[] = "EST5EDT,60,300", plain[] = "<-0230>+2:30";
+    expect_offset(berlin, "2027-03-28T00:59:59Z", 60);
+    expect_offset(berlin, "2027-03-28T01:00:00Z", 120);
+    expect_offset(berlin, "2027-10-31T00:59:59Z", 120);
+    expect_offset(berlin, "2027-10-31T01:00:00Z", 60);
+    expect_offset(sydney, "2027-01-01T00:00:00Z", 660);
+    expect_offset(sydney, "2027-07-01T00:00:00Z", 600);
+    expect_offset(dublin, "2027-07-01T00:00:00Z", 60);
+    expect_offset(dublin, "2027-01-01T00:00:00Z", 0);
+    expect_offset(tehran, "2027-03-20T20:29:59Z", 210);
+    expect_offset(tehran, "2027-03-20T20:30:00Z", 270);
+    expect_offset(tehran, "2028-03-20T20:30:00Z", 270); /* J days know no leap day */
+    expect_offset(tehran, "2028-03-20T20:29:59Z", 210);
+    expect_offset(ordinal, "2027-03-02T06:59:59Z", -300);
+    expect_offset(ordinal, "2027-03-02T07:00:00Z", -240);
+    expect_offset(ordinal, "2028-03-01T07:00:00Z", -240); /* the others do */
+    expect_offset(plain, "2027-07-01T00:00:00Z", -150);
+
+    static const char *const wrong[] = {"", "C", "CET", "CET-1CEST", "CET-1CEST,M3.5.0",
+            "CET-1CEST,M13.1.0,M10.5.0", "CET-1CEST,M3.6.0,M10.5.0", "CET-1X,M3.5.0,M10.5.0",
+            "CET-1CEST,M3.5.0,M10.5.0x", "<+03-3", "CET-200", "CET-1:60"};
+    for (size_t i = 0; i < countof(wrong); i++) {
+        struct tzrule r;
+        if (tzrule_parse(str_of(wrong[i]), &r))
+            test_fail(__FILE__, __LINE__, "\"%s\" parses", wrong[i]);
+    }
 }
 
 TEST_MAIN()

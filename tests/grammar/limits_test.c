@@ -1,6 +1,7 @@
 /* What a hostile or broken file costs. */
 #include "grammar/grammar_int.h"
 #include "tests/grammar/world.h"
+#include <pthread.h>
 
 #define X "CREATE SENTINEL t USING http://x.org MONITOR "
 
@@ -136,6 +137,69 @@ TEST(broken_off, "a file that breaks off anywhere is an error, never worse")
         enum err e = grammar_parse(life, "t", part, n, &s);
         EXPECT((e == OK) == (s->n_errors == 0));
         EXPECT((grammar_check(s, &w) == OK) == (s->n_errors == 0));
+    }
+}
+
+TEST(open_quotes, "a file full of open quotes is read in one go")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    EXPECT(run(life, repeat(life, "CREATE SENTINEL t TOPIC “x\n", 300000))->n_errors > 0);
+    EXPECT(run(life, repeat(life, "SHOW SENTINEL 'x\n", 300000))->n_errors > 0);
+    EXPECT(run(life, repeat(life, "SHOW 'x\"\n", 300000))->n_errors > 0);
+}
+
+TEST(comments, "a statement full of comments is formatted in one go")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    const char *text =
+            arena_printf(life, "CREATE SENTINEL t%s\nUSING http://x.org MONITOR links",
+                    repeat(life, "\n-- comment", 100000));
+    BUF(out, 64 << 20);
+    struct grammar_script *s;
+    EXPECT(grammar_fmt(life, "t", text, strlen(text), &out, &s) == OK);
+    EXPECT(out.len > 100000 * strlen("-- comment\n"));
+}
+
+TEST(many_dependants, "what many depend on is not dropped, and the message stays short")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    BUF(text, 64 << 20);
+    for (int i = 0; i < 50000; i++)
+        (void)buf_printf(
+                &text, "CREATE SENTINEL c%d USING http://x.org MONITOR links FROM end(s1);", i);
+    (void)buf_puts(&text, "DROP SENTINEL s1");
+    struct grammar_script *s = run(life, buf_text(&text));
+    REQUIRE(s->n_errors == 1);
+    EXPECT_TEXT(s->diagnostics->message, "50000 sentinels depend on \"s1\": c49999, c49998, "
+                                         "c49997, c49996, c49995 and 49995 more");
+}
+
+static void *parse_often(void *arg)
+{
+    const char **result = arg;
+    *result = "right";
+    for (int i = 0; i < 300; i++) {
+        SCRATCH struct arena *life = arena_new(NULL, "thread");
+        const char *text, *expected = marked_codes(life,
+                                  "CREATE SENTINEL t USING s1 MONITOR regexp 'a+' FROM "
+                                  "03/03/2027 10:00 Europe/Berlin; "
+                                  "CREATE SENTINEL u USING t MONITOR ¤colours",
+                                  "E054", &text);
+        if (strcmp(codes(life, text), expected) != 0)
+            *result = "wrong";
+    }
+    return NULL;
+}
+
+TEST(threads, "two definitions may be compiled at once")
+{
+    pthread_t threads[4];
+    const char *results[4] = {0};
+    for (int i = 0; i < 4; i++)
+        EXPECT(pthread_create(&threads[i], NULL, parse_often, &results[i]) == 0);
+    for (int i = 0; i < 4; i++) {
+        EXPECT(pthread_join(threads[i], NULL) == 0);
+        EXPECT_TEXT(results[i], "right");
     }
 }
 

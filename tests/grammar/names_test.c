@@ -1,4 +1,5 @@
 /* Inheritance, dependencies and what statements of one file do to each other. */
+#include "tests/grammar/equal.h"
 #include "tests/grammar/world.h"
 
 #define X "USING http://x.org MONITOR links "
@@ -163,6 +164,36 @@ TEST(stored, "an effective definition printed and stored is the same when it is 
             "CHANGEHISTORY 10 PRESENTATION only change WITHIN 1 day PRIORITY 1");
 }
 
+TEST(load, "a stored definition is read back as it was")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    static const char *const texts[] = {"CREATE SENTINEL t USING s1",
+            "CREATE SENTINEL t USING rel MONITOR NOT a.links AND b.tags FROM end(s1) + 1 day "
+            "FOR 2 days",
+            "CREATE SENTINEL t " X
+            "FROM 03/03/2027 10:00 Europe/Berlin TO never WITH (body = 'x')"};
+    for (size_t i = 0; i < countof(texts); i++) {
+        const struct grammar_definition *made = effective(life, texts[i]), *loaded;
+        REQUIRE(made);
+        BUF(text, 10000);
+        struct fault f;
+        grammar_print_effective(&text, "t", made);
+        REQUIRE(grammar_load(life, buf_text(&text), &f, &loaded) == OK);
+        EXPECT(same_change(made->monitor, loaded->monitor));
+        EXPECT(made->from.kind == loaded->from.kind && made->from.at == loaded->from.at);
+        EXPECT(made->to.kind == loaded->to.kind && made->to.offset == loaded->to.offset);
+        EXPECT_TEXT(loaded->request.method, made->request.method);
+        if (made->n_pages > 1)
+            EXPECT_INT(loaded->monitor->kids[1]->leaf->page, 1);
+    }
+    const struct grammar_definition *d;
+    struct fault f;
+    EXPECT(grammar_load(life, "SHOW SENTINEL t", &f, &d) == ERR_SYNTAX);
+    EXPECT(grammar_load(life, "CREATE SENTINEL t USING s1", &f, &d) == ERR_SYNTAX);
+    EXPECT(grammar_load(life, "CREATE SENTINEL t " X "FETCH nonsense", &f, &d) == ERR_SYNTAX);
+    EXPECT(grammar_load(life, "", NULL, &d) == ERR_SYNTAX);
+}
+
 TEST(alter, "ALTER changes what it names and keeps the rest")
 {
     SCRATCH struct arena *life = arena_new(NULL, "test");
@@ -236,6 +267,8 @@ TEST(hints, "what was probably meant is said")
             {"CREATE SENTINEL t " X "FROM 12/12/2026 10:00 PSD", "Did you mean PST?"},
             {"CREATE SENTINEL t " X "FROM nwo", "Did you mean now?"},
             {"CRAETE SENTINEL t " X, "Did you mean CREATE?"},
+            {"CREATE SENTINEL t " X "FETCH ever 2 hours", "Did you mean EVERY?"},
+            {"CREATE SENTINEL t " X "TO 31/12/2027", "Did you mean 12/31/2027?"},
             {"SHOW SENTINEL bse9", "Did you mean \"base9\"?"},
             {"SHOW SENTINEL s2", "Did you mean \"s1\"?"},
             {"CREATE SENTINEL mine " X "; SHOW SENTINEL mnie", "Did you mean \"mine\"?"},

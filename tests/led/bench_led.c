@@ -21,7 +21,7 @@ static uint64_t fired;
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* a busy machine must not count */
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 

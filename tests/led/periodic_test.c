@@ -45,6 +45,13 @@ TEST(cumulative, "cumulative has the phase of the oldest, and after a tie at the
     DETECTS(P, "cumulative", "A@0 A@13 Z@13 until@30", "10:(A1 @10); 23:(A2 @23)");
 }
 
+TEST(take_over, "a closing composite that leaves a younger start hands the clock on, never "
+                "back in time")
+{
+    DETECTS("['P','C',8,['SEQ','X','Z']]", "cumulative", "C@1 X@3 C@4 Z@15 until@25",
+            "9:(C1 C2 @9); 20:(C2 @20)");
+}
+
 TEST(rearm, "a learned interval counts from the last tick, but never backwards")
 {
     DETECTS(P, "recent", "A@0 rearm:25@5 until@60", "25:(A1 @25); 50:(A1 @50)");

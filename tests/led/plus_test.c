@@ -24,6 +24,15 @@ TEST(chain, "a chain slept through keeps the times it was due")
             "20:(A1) {late=80}");
 }
 
+TEST(composite_late, "a composite is as late as the occurrence that detected it")
+{
+    DETECTS("['SEQ','A',['PLUS','A',8]]", "recent", "A@0 down:20@5 until@40",
+            "0-8:(A1) {late=12}");
+    DETECTS("['SEQ',['PLUS','A',8],'B']", "recent", "A@0 down:20@5 B@20", "8-20:(A1 B1)");
+    DETECTS("['SEQ','B',['P','A',10,'Z']]", "recent", "B@0 A@0 down:25@5 until@26",
+            "0-25:(B1 A1 @25) {missed=2}");
+}
+
 TEST(gone, "deleting the event stops the delay")
 {
     DETECTS("['PLUS','A',5]", "chronicle", "A@0 A@1 delete@3 A@4 until@20", "");

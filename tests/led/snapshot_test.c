@@ -130,6 +130,36 @@ TEST(damaged, "a damaged snapshot is refused or harmless")
     EXPECT(refused > 1000);
 }
 
+TEST(over, "an absolute event that has occurred stays over, through a snapshot and a clock set "
+           "back")
+{
+    BUF(bytes, 100000);
+    struct led *led = led_new(0, 0);
+    struct led_event *abs;
+    struct led_rule_spec spec = {.action = fire, .context = LED_RECENT};
+    struct led_rule *r;
+    CHECK(led_absolute(led, 20, NULL, &abs) == OK);
+    CHECK(led_rule_new(led, abs, &spec, NULL, &r) == OK);
+    fired = 0;
+    led_advance(led, 25, 25);
+    EXPECT_INT(fired, 1);
+    led_advance(led, 26, 10);
+    led_rule_disable(led, r);
+    led_rule_enable(led, r);
+    EXPECT(led_next(led) == MSEC_NEVER);
+    led_rule_disable(led, r); /* so that the next one starts it anew */
+    uint64_t id = led_event_id(abs);
+    CHECK(led_save(led, &bytes, NULL) == OK);
+    led_free(led);
+    REQUIRE(led_restore(bytes.data, bytes.len, bind, NULL, NULL, &led) == OK);
+    CHECK(led_rule_new(led, led_event_by_id(led, id), &spec, NULL, &r) == OK);
+    EXPECT(led_advance(led, 60, 44) == MSEC_NEVER);
+    EXPECT_INT(fired, 1);
+    struct led_event *again;
+    EXPECT(led_absolute(led, 45, NULL, &again) == OK && again != led_event_by_id(led, id));
+    led_free(led);
+}
+
 TEST(version, "a snapshot of another version is refused")
 {
     BUF(whole, 10000000);

@@ -154,6 +154,7 @@ TEST(words, "words are runs without white space, without the punctuation around 
     EXPECT_TEXT(words(life, "\xC2\xABna\xC3\xAFve\xC2\xBB o'clock e-mail a\xE3\x80\x80"
                             "b"),
             "na\xC3\xAFve|o'clock|e-mail|a|b");
+    EXPECT_TEXT(words(life, "a\xFFz \xC3"), "a\xFFz"); /* a user's text may be broken */
     EXPECT_TEXT(words(life, ""), "");
     EXPECT_TEXT(words(life, " - "), "");
 }

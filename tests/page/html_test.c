@@ -265,6 +265,17 @@ TEST(tangled, "a million end tags under thousands of open elements are refused, 
     EXPECT(!m.d && m.f.code == ERR_LIMIT);
 }
 
+TEST(many_nodes, "a page of millions of elements is refused")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(page, 1 << 24);
+    for (int k = 0; k < 1100000; k++)
+        buf_puts(&page, "<p>");
+    CLEANUP(made_done) struct made m = make(life, page.data, page.len, "text/html");
+    EXPECT(!m.d && m.f.code == ERR_LIMIT);
+    EXPECT(strstr(m.f.message, "elements and texts") != NULL);
+}
+
 TEST(long_things, "long names, values and texts are kept")
 {
     SCRATCH struct arena *life = arena_new(NULL, "t");
