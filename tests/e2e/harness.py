@@ -19,6 +19,7 @@ Everything runs on loopback in a short-named directory below /tmp that goes away
 no server is left running.  VIGIL names the binary; meson sets it.
 """
 import contextlib
+import glob
 import http.server
 import json
 import os
@@ -68,7 +69,26 @@ def main():
             if isinstance(e, KeyboardInterrupt):
                 break
         print(f"# {time.monotonic() - begun:.1f} s", flush=True)
+    while _ends:
+        _ends.pop()()
     sys.exit(1 if failed else 0)
+
+
+_ends = []
+
+
+def shared(make):
+    """Turns a maker of something with `with` into a function that makes it once for the whole
+    file, at the first call; it is closed after the last test."""
+    made = []
+
+    def get():
+        if not made:
+            thing = make()
+            made.append(thing.__enter__())
+            _ends.append(lambda: thing.__exit__(None, None, None))
+        return made[0]
+    return get
 
 
 def wait_until(condition, seconds=20, what="it happened"):
@@ -94,11 +114,11 @@ def contains(text, part):
 class Vigil:
     """One data directory and the commands on it."""
 
-    def __init__(self, data=None, args=(), env=None):
+    def __init__(self, data=None, args=(), env=None, db=None):
         self.home = tempfile.mkdtemp(prefix="vg-", dir="/tmp")
         os.chmod(self.home, 0o755)
         self.data = data or os.path.join(self.home, "d")
-        self.where = ["--data", self.data]
+        self.where = ["--db", db] if db else ["--data", self.data]
         self.args = list(args)
         self.env = {k: w for k, w in os.environ.items() if not k.startswith("VIGIL_")}
         self.env["NO_COLOR"] = "1"
@@ -133,6 +153,12 @@ class Vigil:
     def rows(self, *words, **kw):
         return [json.loads(line) for line in self.run(*words, "--json", **kw).stdout.splitlines()]
 
+    def popen(self, *words, settings=TRY, **kw):
+        """Starts a command that goes on; its output is lines of text."""
+        return subprocess.Popen([VIGIL, words[0], *self.where, *settings, *self.args, *words[1:]],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, env=self.env, **kw)
+
     def sql(self, query):
         return self.run("psql", "-XAtq", "-c", query, settings=()).stdout.strip()
 
@@ -166,7 +192,11 @@ class Vigil:
 
     def kill(self, how=signal.SIGKILL):
         self.engine.send_signal(how)
-        self.engine.wait(30 * SLOW)
+        try:
+            self.engine.wait(30 * SLOW)
+        except subprocess.TimeoutExpired:  # nothing is left running, whatever it hangs on
+            self.engine.kill()
+            self.engine.wait()
         self.out.close()
         code, self.engine = self.engine.returncode, None
         return code
@@ -181,6 +211,57 @@ class Vigil:
     def postmaster(self):
         with open(os.path.join(self.data, "pg", "postmaster.pid")) as f:
             return int(f.readline())
+
+
+class Postgres:
+    """A PostgreSQL of the test's own, as an operator would have one; unix socket only.
+
+    Databases are made on demand, so many tests can share one server: Vigil(db=pg.database()).
+    """
+
+    def __init__(self):
+        self.bin = sorted(glob.glob("/usr/lib/postgresql/*/bin"),
+                          key=lambda p: int(p.split("/")[-2]))[-1]
+        self.home = tempfile.mkdtemp(prefix="vp-", dir="/tmp")
+        os.chmod(self.home, 0o755)
+        self.prefix = []
+        self.databases = 0
+        if os.geteuid() == 0:
+            shutil.chown(self.home, "postgres", "postgres")
+            self.prefix = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
+
+    def __enter__(self):
+        subprocess.run([*self.prefix, f"{self.bin}/initdb", "-D", f"{self.home}/pg", "-A", "trust",
+                        "-U", "vigil", "-E", "UTF8", "--locale=C", "--no-sync"], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.home)
+        self.server = subprocess.Popen(
+            [*self.prefix, f"{self.bin}/postgres", "-D", f"{self.home}/pg", "-k", self.home,
+             "-c", "listen_addresses=", "-c", "fsync=off"], cwd=self.home,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        wait_until(lambda: self.psql("postgres", "SELECT 1", check=False) == "1", 30,
+                   "PostgreSQL answers")
+        return self
+
+    def __exit__(self, *exc):
+        self.server.send_signal(signal.SIGINT)
+        try:
+            self.server.wait(20 * SLOW)
+        except subprocess.TimeoutExpired:
+            self.server.kill()
+            self.server.wait()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def psql(self, database, query, check=True):
+        done = subprocess.run(["psql", "-XAtq", "-h", self.home, "-U", "vigil", "-d", database,
+                               "-c", query], capture_output=True, text=True)
+        assert not check or done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def database(self):
+        self.databases += 1
+        name = f"v{self.databases}"
+        self.psql("postgres", f"CREATE DATABASE {name}")
+        return f"postgresql://vigil@{self.home.replace('/', '%2F')}/{name}"
 
 
 class Site:
