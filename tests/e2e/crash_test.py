@@ -191,6 +191,25 @@ def _():
             v.kill()
 
 
+@test("told to stop at any moment of its start, it leaves nothing running and starts again")
+def _():
+    dice = seeded()
+    with Site() as site, Vigil() as v:
+        site.put("/p", "<p>x</p>")
+        v.add(f"CREATE SENTINEL s USING {site.url}/p MONITOR links FETCH EVERY 1 second")
+        for how in [signal.SIGTERM, signal.SIGINT] * 8:
+            v.start(wait=False)
+            time.sleep(dice.uniform(0, 0.6))
+            assert v.engine.poll() is None, v.output()[-3000:]
+            code = v.kill(how)
+            assert code in (0, -how, 128 + how), f"{how.name}: ended with {code}\n{v.output()[-3000:]}"
+            wait_until(lambda: not processes_of(v), 10, "nothing is left running")
+        seen = site.count("/p")
+        v.start()
+        wait_until(lambda: site.count("/p") >= seen + 2)
+        equal(v.sql("SELECT count(*) FROM vigil.versions"), "1")
+
+
 @test("killed while it makes or upgrades its database, the next start finishes the work")
 def _():
     with Site() as site:
