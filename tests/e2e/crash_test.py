@@ -191,6 +191,29 @@ def _():
             v.kill()
 
 
+@test("a dead engine's lock that a dying child still holds for a moment is waited for")
+def _():
+    import fcntl
+    with Site() as site, Vigil() as v:
+        site.put("/p", "<p>x</p>")
+        v.add(f"CREATE SENTINEL s USING {site.url}/p MONITOR links FETCH EVERY 1 second")
+        v.start()
+        dead = v.engine.pid
+        wait_until(lambda: site.count("/p") >= 1)
+        with open(os.path.join(v.data, "lock"), "r+") as lock:
+            text = lock.read()
+            contains(text, f"engine {dead}")
+            v.kill()
+            wait_until(lambda: not processes_of(v), 10)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            v.start(wait=False)
+            time.sleep(1)
+            assert v.engine.poll() is None, "it did not wait:\n" + v.output()[-500:]
+            fcntl.flock(lock, fcntl.LOCK_UN)
+        seen = site.count("/p")
+        wait_until(lambda: site.count("/p") > seen)
+
+
 @test("told to stop at any moment of its start, it leaves nothing running and starts again")
 def _():
     dice = seeded()
