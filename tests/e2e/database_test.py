@@ -327,15 +327,19 @@ def _():
                 until = time.monotonic() + span
                 while time.monotonic() < until:
                     begun = time.monotonic()
-                    v.status()
+                    status = v.status()
                     slowest = max(slowest, time.monotonic() - begun)
                     time.sleep(0.1)
+                if span > 6:
+                    equal(status["engine"]["state"], "paused")
+                    contains(status["database"]["error"], "has not answered for")
             finally:
                 for pid in stuck:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGCONT)
             before = stored(v)
             wait_until(lambda: stored(v) > before)
+            equal(v.status()["engine"]["state"], "running")
         assert slowest < 2 * SLOW, slowest
         site.freeze()
         settle(v, site)

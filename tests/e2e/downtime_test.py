@@ -15,7 +15,7 @@ def at(seconds_from_now):
 def transitions(v, name):
     """{kind: (nominal, actual, detail)} of a sentinel."""
     rows = table(v, f"""SELECT kind, extract(epoch FROM at)::float AS due,
-            extract(epoch FROM actual_at)::float AS done, detail FROM vigil_kb.event
+            extract(epoch FROM actual_at)::float AS done, detail FROM vigil.events
             WHERE sentinel = '{name}' AND kind IN ('start', 'end') ORDER BY id""")
     kinds = [r["kind"] for r in rows]
     assert len(set(kinds)) == len(kinds), f"{name}: {kinds}"
@@ -88,7 +88,7 @@ def _():
         near(transitions(v, "ends")["end"][0], end_s)
         equal(transitions(v, "ends")["end"][2], "to-reached")
         # In the order in which they were due; at one instant ends come first.
-        order = table(v, """SELECT sentinel, kind FROM vigil_kb.event WHERE kind IN ('start', 'end')
+        order = table(v, """SELECT sentinel, kind FROM vigil.events WHERE kind IN ('start', 'end')
                             AND actual_at > at + interval '200 ms' ORDER BY id""")
         order = [(r["sentinel"], r["kind"]) for r in order]
         for first, then in ((("both", "start"), ("both", "end")), (("both", "end"), ("after", "start")),
