@@ -31,6 +31,7 @@ static const struct option {
         {"--user", OPT_USER, true, "only this owner's sentinels"},
         {"--now", OPT_NOW, true, "check as if it were this time"},
         {"--cascade", OPT_CASCADE, false, "end those that wait for it, too"},
+        {"--as", OPT_AS, true, "dot or svg"},
         {"--limit", OPT_LIMIT, true, "at most this many, the newest"},
 };
 
@@ -108,6 +109,8 @@ static bool take_option(
         c->limit = value;
     else if (o->flag == OPT_WAIT)
         c->wait = value;
+    else if (o->flag == OPT_AS)
+        c->as = value;
     return true;
 }
 

@@ -242,3 +242,6 @@ void control_stop(struct engine *e);
 MUST_USE enum err control_ask(const char *path, const char *question, struct arena *life,
         struct fault *f, char **ret_answer);
 void engine_status_json(struct engine *e, struct buf *out);
+
+/* graph.c: the event graph, the pages and who listens, in Graphviz's language. */
+void engine_graph_dot(struct engine *e, struct buf *out);
