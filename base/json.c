@@ -69,7 +69,8 @@ static void write_escaped(struct buf *out, struct str s)
         else if (c < 0x20 || c == 0x7F)
             buf_printf(out, "\\u%04x", c);
         else if (n == 2 && c == 0xC2 && (unsigned char)s.ptr[i + 1] < 0xA0)
-            buf_printf(out, "\\u%04x", (unsigned char)s.ptr[i + 1]); /* C1: a terminal acts on them */
+            buf_printf(out, "\\u%04x",
+                    (unsigned char)s.ptr[i + 1]); /* C1: a terminal acts on them */
         else if (n == 0)
             buf_puts(out, "\xEF\xBF\xBD"); /* U+FFFD for each byte that is no character */
         else
@@ -132,5 +133,21 @@ void json_none(struct json *j)
 void json_raw(struct json *j, const char *json_text)
 {
     value_begins(j);
-    buf_puts(j->out, json_text);
+    /* Text inside may hold controls that JSON allows but a terminal acts on. */
+    for (const char *p = json_text; *p;) {
+        size_t plain = strcspn(p, "\x7F\xC2");
+        buf_append(j->out, p, plain);
+        p += plain;
+        if (*p == 0x7F) {
+            buf_puts(j->out, "\\u007f");
+            p++;
+        } else if (*p) {
+            bool control = (unsigned char)p[1] >= 0x80 && (unsigned char)p[1] < 0xA0;
+            if (control)
+                buf_printf(j->out, "\\u%04x", (unsigned char)p[1]);
+            else
+                buf_putc(j->out, *p);
+            p += control ? 2 : 1;
+        }
+    }
 }

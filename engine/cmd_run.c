@@ -162,8 +162,7 @@ int cmd_demo(struct cli *c)
         return cli_fail(&f);
     unsigned port = (unsigned)settings_number(&c->settings, SETTING_DEMO_PORT);
     if (web_site_start(c->life, &clock_system, port, &f, &site) != OK) {
-        if (!*f.hint)
-            fault_hint(&f, "Choose another port with --set demo.port=8899.");
+        fault_hint(&f, "Choose another port with --set demo.port=8899.");
         return cli_fail(&f);
     }
     const char *url = web_site_url(site);

@@ -83,7 +83,10 @@ int cmd_status(struct cli *c)
     struct fault f = {0};
     char *answer;
     const char *path = cli_control(c);
-    if (!path || control_ask(path, "status", c->life, &f, &answer) != OK)
+    enum err e = path ? control_ask(path, "status", c->life, &f, &answer) : ERR_NET;
+    if (e == ERR_BUSY)
+        return cli_fail(&f);
+    if (e != OK)
         return status_from_store(c);
     if (c->json)
         fputs(answer, stdout);
@@ -121,7 +124,10 @@ int cmd_settings(struct cli *c)
     struct fault f = {0};
     char *answer;
     const char *path = cli_control(c);
-    if (path && control_ask(path, "settings", c->life, &f, &answer) == OK) {
+    enum err e = path ? control_ask(path, "settings", c->life, &f, &answer) : ERR_NET;
+    if (e == ERR_BUSY)
+        return cli_fail(&f);
+    if (e == OK) {
         if (c->json) {
             fputs(answer, stdout);
         } else {

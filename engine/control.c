@@ -189,8 +189,7 @@ enum err control_ask(const char *path, const char *question, struct arena *life,
         buf_append(&all, part, (size_t)n);
     close(fd);
     if (n < 0 || all.len == 0)
-        return fault_set(f, ERR_NET, "the engine does not answer: %s",
-                n < 0 ? strerror(errno) : "it closed the connection");
+        return fault_set(f, ERR_BUSY, "an engine is running, but it does not answer");
     *ret_answer = arena_strndup(life, all.data, all.len);
     return OK;
 }

@@ -185,11 +185,8 @@ bool sentinel_is_active(const struct sentinel *s)
 
 const struct grammar_definition *sentinel_parse(const struct sentinel *s, struct arena *life)
 {
-    struct grammar_script *script;
-    enum err e = grammar_parse(life, s->name, s->definition, strlen(s->definition), &script);
-    if (e != OK || script->n_statements != 1 || script->statements->verb != GRAMMAR_CREATE)
-        return NULL;
-    return script->statements->definition;
+    const struct grammar_definition *d;
+    return grammar_load(life, s->definition, NULL, &d) == OK ? d : NULL;
 }
 
 bool sentinel_depends_on(const struct sentinel *s, const char *other)

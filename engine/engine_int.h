@@ -224,7 +224,7 @@ int requests_run_now(struct engine *e, const char *verb, const char *text, struc
 struct control;
 MUST_USE enum err control_start(struct engine *e, struct fault *f);
 void control_stop(struct engine *e);
-/* Asks the engine behind this socket; ERR_NET when nobody listens. */
+/* Asks the engine behind this socket.  ERR_NET: nobody listens; ERR_BUSY: no answer came. */
 MUST_USE enum err control_ask(const char *path, const char *question, struct arena *life,
         struct fault *f, char **ret_answer);
 void engine_status_json(struct engine *e, struct buf *out);

@@ -18,7 +18,9 @@ struct draft {
     struct map_node by_name;
     struct sentinel *s; /* made, or known */
     bool made, dropped;
-    size_t step; /* made: its CREATE or REPLACE step */
+    bool stated;         /* a known one whose state this request changes */
+    bool enabled, ended; /* stated: as it is by now */
+    size_t step;         /* made: its CREATE or REPLACE step; stated: its STATE step */
 };
 
 enum how {
@@ -135,7 +137,7 @@ static void step_remove(struct planning *p, size_t step)
     plan->nsteps--;
     list_each (pos, &p->drafts) {
         struct draft *d = list_entry(pos, struct draft, link);
-        if (d->made && d->step > step)
+        if ((d->made || d->stated) && d->step > step)
             d->step--;
     }
 }
@@ -308,6 +310,29 @@ static void plan_create(
     answer_done(p, s, known ? "replaced" : "installed");
 }
 
+/* The step that brings a known sentinel from where it is to where the draft says. */
+static void state_step(struct planning *p, const struct draft *d)
+{
+    const struct sentinel *s = d->s;
+    struct store_step *step = &p->plan->steps[d->step];
+    struct request_subject *subject = &p->plan->subjects[d->step];
+    struct sentinel after = *s;
+    after.enabled = subject->enable = d->enabled;
+    subject->stop = d->ended && s->phase != PHASE_ENDED;
+    if (subject->stop) {
+        after.phase = PHASE_ENDED;
+        step->ended_at = p->c->now;
+        step->end_reason = step->event_detail = "stopped";
+    }
+    /* Enabled, it takes its place anew, with what is current then. */
+    step->entered_at = d->enabled && !s->enabled ? MSEC_NEVER : s->entered_at;
+    step->state = sentinel_state(&after);
+    step->event_kind = subject->stop              ? "end"
+                       : d->enabled == s->enabled ? NULL
+                       : d->enabled               ? "enable"
+                                                  : "disable";
+}
+
 static void plan_state(struct planning *p, struct sentinel *s, bool enable, bool stop)
 {
     const char *what = stop ? "stopped" : enable ? "enabled" : "disabled";
@@ -324,24 +349,20 @@ static void plan_state(struct planning *p, struct sentinel *s, bool enable, bool
         answer_done(p, s, what);
         return;
     }
-    size_t i = step_add(p, STORE_STEP_STATE,
-            (struct request_subject){.known = s, .enable = enable, .stop = stop});
-    struct store_step *step = &p->plan->steps[i];
-    struct sentinel after = *s;
-    after.enabled = stop ? s->enabled : enable;
-    if (stop && s->phase != PHASE_ENDED) {
-        after.phase = PHASE_ENDED;
-        step->ended_at = p->c->now;
-        step->end_reason = "stopped";
+    if (!d || !d->stated) {
+        d = draft_add(p, s, false);
+        d->stated = true;
+        d->enabled = s->enabled;
+        d->ended = s->phase == PHASE_ENDED;
+        d->step = step_add(p, STORE_STEP_STATE, (struct request_subject){.known = s});
     }
-    if (enable && !s->enabled)
-        step->entered_at = MSEC_NEVER; /* it takes its place anew, with what is current then */
-    step->state = sentinel_state(&after);
-    bool changes = strcmp(step->state, sentinel_state(s)) != 0;
-    if (changes)
-        step->event_kind = stop ? "end" : enable ? "enable" : "disable";
+    bool was_enabled = d->enabled, had_ended = d->ended;
     if (stop)
-        step->event_detail = "stopped";
+        d->ended = true;
+    else
+        d->enabled = enable;
+    state_step(p, d);
+    bool changes = stop ? !had_ended : was_enabled != enable;
     answer_done(p, s, changes ? what : arena_printf(p->life, "was %s already", what));
 }
 
@@ -506,6 +527,9 @@ static bool world_find(
             .ends_at = s->ends_at,
             .definition = s->definition,
     };
+    struct draft *d = draft_find(p, name);
+    if (d && d->stated && d->ended)
+        ret->phase = GRAMMAR_ENDED;
     ret->depends = names_of(life, &s->from, &s->to, &ret->n_depends);
     ret->dependants = dependants_of(p, life, s, &ret->n_dependants);
     return true;
@@ -665,11 +689,15 @@ static void plan_names(struct planning *p, const char *verb, const char *text)
         char *name = arena_strndup(p->life, text, len);
         struct str before = {all, (size_t)(text - all)};
         text += len + (text[len] == '\n');
-        if (!len || name_was_given(before, name))
+        if (name_was_given(before, name))
             continue;
-        struct sentinel *s = subject_find(p, name);
+        struct sentinel *s = len ? subject_find(p, name) : NULL;
         struct fault f = {0};
-        if (!s) {
+        if (!len) {
+            fault_set(&f, ERR_NAME, "a name is empty");
+            fault_hint(&f, "`vigil list` shows the sentinels there are.");
+            wrong_name(p, &f);
+        } else if (!s) {
             no_such(p, name);
         } else if (strcmp(verb, "drop") == 0) {
             if (cascade || may_drop(p, s))

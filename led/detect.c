@@ -7,17 +7,13 @@
  *  (3) No rule runs in here.
  */
 #include "led/led_int.h"
-#include <stdlib.h>
 
 /* ---- the nodes waiting to be served: a binary heap by id ---- */
 
 static void queue_push(struct led *led, struct led_node *n)
 {
-    if (led->queued == led->queue_cap) {
-        led->queue_cap = led->queue_cap ? 2 * led->queue_cap : 64;
-        led->queue = realloc(led->queue, led->queue_cap * sizeof(struct led_node *));
-        CHECK(led->queue);
-    }
+    if (led->queued == led->queue_cap)
+        led->queue = led_grow(led, led->queue, &led->queue_cap);
     size_t i = led->queued++;
     while (i > 0 && n->id < led->queue[(i - 1) / 2]->id) {
         led->queue[i] = led->queue[(i - 1) / 2];

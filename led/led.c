@@ -1,6 +1,5 @@
 /* The detector itself: made, freed, brought back after a restart, looked at. */
 #include "led/led_int.h"
-#include <stdlib.h>
 #include <string.h>
 
 const struct led_op *const led_ops[] = {
@@ -35,8 +34,6 @@ void led_free(struct led *led)
     heap_done(&led->walls);
     map_done(&led->events_by_id);
     map_done(&led->events_by_key);
-    free(led->mixer.parts);
-    free(led->queue);
     arena_free(led->mem.arena);
 }
 

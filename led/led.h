@@ -81,8 +81,7 @@ msec led_wall(const struct led *led); /* the wall time that belongs to led_now()
 /* Raised by the program.  With a name it is found again by that name; without one (NULL) it
  * is a new event each time and costs the least. */
 MUST_USE struct led_event *led_primitive(struct led *led, const char *name);
-struct led_event *led_event_find(
-        const struct led *led, const char *name); /* no hold; or NULL */
+struct led_event *led_event_find(const struct led *led, const char *name); /* no hold */
 
 /* Occurs once, when the wall clock reaches `wall`, which must lie ahead. */
 MUST_USE enum err led_absolute(
@@ -201,11 +200,11 @@ struct led_rule_spec {
 MUST_USE enum err led_rule_new(struct led *led, struct led_event *e,
         const struct led_rule_spec *spec, struct fault *f, struct led_rule **ret_rule);
 void led_rule_enable(struct led *led, struct led_rule *r); /* starts empty */
-void led_rule_disable(
-        struct led *led, struct led_rule *r); /* drops the state nobody else needs */
+/* Drops the state nobody else needs. */
+void led_rule_disable(struct led *led, struct led_rule *r);
 bool led_rule_is_enabled(const struct led_rule *r);
-void led_rule_delete(
-        struct led *led, struct led_rule *r); /* also if it is queued to run; NULL is fine */
+/* It never runs again, also if it is queued; NULL is fine. */
+void led_rule_delete(struct led *led, struct led_rule *r);
 struct led_event *led_rule_event(const struct led_rule *r);
 
 /* For conditions and actions: the outermost raise has failed. */

@@ -41,6 +41,8 @@ struct led_mem {
 
 void *led_alloc(struct led *led, size_t bytes); /* cleared */
 void led_release(struct led *led, void *block, size_t bytes);
+/* An array of pointers, twice as large as `*cap` says; NULL to begin with. */
+void *led_grow(struct led *led, void *array, size_t *cap);
 #define led_alloc_of(led, type) ((type *)led_alloc((led), sizeof(type)))
 
 /* ---- operators: one file and one row in ops.def each ---- */
@@ -123,9 +125,9 @@ struct led_event *led_event_new(
         struct led *led, const struct led_wish *wish, const char *name, uint64_t id);
 void led_event_key(struct led *led, struct led_event *e);
 void led_event_unkey(struct led *led, struct led_event *e);
-void led_event_unuse(
-        struct led *led, struct led_event *e);             /* and frees it if it was the last */
-void led_event_reap(struct led *led, struct led_event *e); /* frees it if nothing needs it */
+/* Frees it if nothing needs it; unusing takes one need away first. */
+void led_event_reap(struct led *led, struct led_event *e);
+void led_event_unuse(struct led *led, struct led_event *e);
 MUST_USE enum err led_span_check(const char *what, msec span, struct fault *f);
 
 /* ---- occurrences (occurrence.c) ---- */

@@ -67,3 +67,15 @@ void led_release(struct led *led, void *block, size_t bytes)
     *list = block;
     ASAN_POISON_MEMORY_REGION(block, bytes);
 }
+
+void *led_grow(struct led *led, void *array, size_t *cap)
+{
+    size_t old = *cap * sizeof(void *);
+    *cap = *cap ? 2 * *cap : 64;
+    void *more = led_alloc(led, *cap * sizeof(void *));
+    if (array) {
+        memcpy(more, array, old);
+        led_release(led, array, old);
+    }
+    return more;
+}

@@ -85,13 +85,11 @@ static int compare(const void *a, const void *b)
     return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
 }
 
-static void mix_part(struct led_mixer *m, struct led_occurrence *part)
+static void mix_part(struct led *led, struct led_occurrence *part)
 {
-    if (m->count == m->cap) {
-        m->cap = m->cap ? 2 * m->cap : 64;
-        m->parts = realloc(m->parts, m->cap * sizeof(struct led_occurrence *));
-        CHECK(m->parts);
-    }
+    struct led_mixer *m = &led->mixer;
+    if (m->count == m->cap)
+        m->parts = led_grow(led, m->parts, &m->cap);
     if (m->count && compare(&m->parts[m->count - 1], &part) >= 0)
         m->is_sorted = false;
     m->parts[m->count++] = led_ref(part);
@@ -108,9 +106,9 @@ void led_mix(struct led *led, struct led_occurrence *o)
     m->start = o->start < m->start ? o->start : m->start; /* (1) */
     m->end = o->end > m->end ? o->end : m->end;
     if (o->part_count == 0)
-        mix_part(m, o);
+        mix_part(led, o);
     for (uint32_t i = 0; i < o->part_count; i++)
-        mix_part(m, o->parts[i]);
+        mix_part(led, o->parts[i]);
 }
 
 static void sort_parts(struct led *led, struct led_mixer *m) /* (2) */

@@ -1,9 +1,10 @@
 /* P(from, [interval], to): a tick every interval in the window opened by `from` and closed
- * by `to`.  This is the clock of every fetch, so it must hold that
- *  (1) a tick is an instant and lists what opened the window, and itself;
- *  (2) after a gap the ticks missed are not made up one by one: a series that is still open
- *      when everything else of the gap has been replayed ticks once, at its end, with their
- *      number, and goes on along its old grid.
+ * by `to`.
+ *
+ *  (1) A tick is an instant and lists what opened the window, and itself.
+ *  (2) After a gap the ticks missed are not made up one by one: a burst of stale ticks is of
+ *      no use to anybody.  A series that is still open when everything else of the gap has
+ *      been replayed ticks once, at its end, with their number, and goes on along its old grid.
  *
  * The windows and the contexts are in series.c.
  */

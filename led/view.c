@@ -88,18 +88,20 @@ struct led_node **led_nodes_by_age(const struct led *led, struct arena *scratch)
     return nodes;
 }
 
-static msec earliest(const struct heap *h, const struct led_node *n)
+/* One pass over the timers, however many nodes there are: next[i] belongs to nodes[i]. */
+static void earliest(
+        const struct heap *h, struct led_node **nodes, size_t count, msec offset, msec *next)
 {
-    msec at = MSEC_NEVER;
-    for (uint32_t i = 0; n->timers && i < h->count; i++) {
-        const struct led_timer *t = container_of(h->nodes[i], struct led_timer, heap);
-        if (t->node == n && t->heap.at < at)
-            at = t->heap.at;
+    for (uint32_t i = 0; i < h->count; i++) {
+        struct led_timer *t = container_of(h->nodes[i], struct led_timer, heap);
+        struct led_node **n = bsearch(&t->node, nodes, count, sizeof *nodes, by_age);
+        CHECK(n);
+        if (t->heap.at - offset < next[n - nodes])
+            next[n - nodes] = t->heap.at - offset;
     }
-    return at;
 }
 
-static void view(const struct led *led, const struct led_node *n, struct led_node_view *v)
+static void view(const struct led_node *n, msec next, struct led_node_view *v)
 {
     *v = (struct led_node_view){
             .id = n->id,
@@ -109,22 +111,27 @@ static void view(const struct led *led, const struct led_node *n, struct led_nod
             .occurrences = n->count,
             .pending_timers = n->timers,
             .operand_count = n->event->arity,
+            .next = next,
     };
     for (unsigned i = 0; i < n->event->arity; i++)
         v->operands[i] = n->edges[i].operand->id;
     list_each (l, &n->event->rules)
         v->rules += list_entry(l, struct led_rule, link)->node == n;
-    msec wall = earliest(&led->walls, n);
-    v->next = wall != MSEC_NEVER ? wall - led->offset : earliest(&led->delays, n);
 }
 
 void led_each_node(const struct led *led, led_node_fn *fn, void *ctx)
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "led view");
     struct led_node **nodes = led_nodes_by_age(led, scratch);
-    for (size_t i = 0; nodes[i]; i++) {
+    size_t count = led->stats.nodes;
+    msec *next = arena_array_of(scratch, count + 1, msec);
+    for (size_t i = 0; i < count; i++)
+        next[i] = MSEC_NEVER;
+    earliest(&led->delays, nodes, count, 0, next);
+    earliest(&led->walls, nodes, count, led->offset, next);
+    for (size_t i = 0; i < count; i++) {
         struct led_node_view v;
-        view(led, nodes[i], &v);
+        view(nodes[i], next[i], &v);
         fn(ctx, &v);
     }
 }

@@ -185,6 +185,8 @@ void embedded_close(struct embedded *e)
     if (!e)
         return;
     server_stop(&e->server);
+    if (e->lock_fd >= 0 && e->server.run_dir)
+        (void)rmdir(e->server.run_dir); /* not empty: somebody else's socket is in it */
     dirlock_release(e->lock_fd);
     e->lock_fd = -1;
 }

@@ -88,7 +88,9 @@ static enum err open_named(struct arena *life, struct store *s, struct fault *f)
         return e;
     struct account me = {.uid = geteuid(), .gid = getegid(), .name = "you"};
     const char *key = address_key(life, &a);
-    e = rundir_prepare(life, NULL, key, &me, f, &s->run_dir);
+    s->run_dir = rundir_path(life, NULL, key, me.uid);
+    if (s->options.role == STORE_ENGINE)
+        e = rundir_prepare(life, NULL, key, &me, f, &s->run_dir);
     if (e)
         return e;
     s->conninfo = s->options.db;
@@ -215,6 +217,8 @@ void store_close(struct store *s)
     CHECK(!s->has_writer);
     conn_close(&s->conn);
     embedded_close(s->embedded);
+    if (!s->embedded && s->session[0]) /* we were the engine here */
+        (void)rmdir(s->run_dir);       /* what is still in it has an owner */
     s->embedded = NULL;
 }
 

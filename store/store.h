@@ -60,7 +60,8 @@ const char *store_describe(const struct store *s);
 /* What psql needs: a conninfo string that works for the invoking user. */
 const char *store_conninfo(const struct store *s);
 
-/* Directory for sockets of this data directory: short, 0700, exists. */
+/* Directory for sockets of this database: short, 0700.  It is there while a private server or
+ * an engine runs, and goes with the last of them when nothing is left in it. */
 const char *store_run_dir(const struct store *s);
 
 /* Where the engine of this database answers `status` (also when the database is away). */

@@ -267,7 +267,7 @@ class Site:
     """
 
     def __init__(self, port=0):
-        self.pages, self.requests = {}, []
+        self.pages, self.requests, self.connections = {}, [], []
         self.lock = threading.Lock()
         site = self
 
@@ -307,6 +307,17 @@ class Site:
             def handle_error(self, *args):  # a client that was killed is no news
                 pass
 
+            def process_request(self, request, client):
+                with site.lock:
+                    site.connections.append(request)
+                super().process_request(request, client)
+
+            def shutdown_request(self, request):
+                with site.lock:
+                    if request in site.connections:
+                        site.connections.remove(request)
+                super().shutdown_request(request)
+
         self.server = Server(("127.0.0.1", port), Handler)
         self.port = self.server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -318,6 +329,10 @@ class Site:
     def __exit__(self, *exc):
         self.server.shutdown()
         self.server.server_close()
+        with self.lock:  # a server that is gone keeps nobody on the line
+            for connection in self.connections:
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
 
     def put(self, path, page):
         with self.lock:

@@ -28,7 +28,7 @@ struct run {
     long points;
     struct rule *rules[RULE_MAX];
     size_t rule_count;
-    json_t *active; /* the set of sentinels that share DS and DE */
+    json_t *active; /* the set of names that share DS and DE */
     json_t *detected, *log;
 };
 

@@ -203,7 +203,7 @@ void trace_raise(struct run *run, const char *name)
         trace_note_fault(run, &f);
 }
 
-/* The page's clock runs while anybody is active: see "sharing" in docs/led.md. */
+/* One clock runs while anybody is active: see "sharing" in docs/led.md. */
 static void share(struct run *run, const char *name, bool starts)
 {
     bool known = json_object_get(run->active, name) != NULL;

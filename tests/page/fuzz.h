@@ -17,7 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUZZ_MUTATIONS = 300 };
+#ifndef FUZZ_MUTATIONS
+#define FUZZ_MUTATIONS 300 /* of each file */
+#endif
 
 static uint32_t fuzz_random(uint32_t *state)
 {

@@ -260,7 +260,7 @@ TEST(long_path, "a data directory too deep for a socket gets a short run directo
     EXPECT_TEXT(sql(&x, "SELECT 1"), "1");
     const char *run = arena_strdup(x.life, store_run_dir(x.store));
     fixture_close(&x);
-    rmdir(run);
+    EXPECT(access(run, F_OK) != 0);
 }
 
 TEST(odd_path, "spaces, commas and quotes in the data directory do no harm") // trap 6
@@ -271,7 +271,7 @@ TEST(odd_path, "spaces, commas and quotes in the data directory do no harm") // 
     EXPECT_TEXT(sql(&x, "SELECT 1"), "1");
     const char *run = arena_strdup(x.life, store_run_dir(x.store));
     fixture_close(&x);
-    rmdir(run);
+    EXPECT(access(run, F_OK) != 0);
 }
 
 TEST(squatted, "a run directory that somebody else made, or a symlink, is refused") // trap 6
@@ -280,7 +280,6 @@ TEST(squatted, "a run directory that somebody else made, or a symlink, is refuse
     REQUIRE(open_long(&x) == OK);
     const char *run = arena_strdup(x.life, store_run_dir(x.store));
     fixture_close(&x);
-    rmdir(run);
     REQUIRE(symlink(x.dir, run) == 0);
     EXPECT_INT(open_long(&x), ERR_IO);
     EXPECT(strstr(x.fault.message, "is not a directory"));

@@ -1,0 +1,209 @@
+"""The engine is killed again and again; its history is that of a run nobody disturbed."""
+import re
+
+from history import *
+
+KILLS = int(os.environ.get("VIGIL_TEST_KILLS", "110"))
+
+
+def small_web(site):
+    site.page("/plain", step=0.3)
+    site.page("/etag", step=1.3, kind="etag")
+    site.page("/modified", step=2.0, kind="modified")
+    site.page("/flip", step=0.7, kind="flip")
+    site.page("/slow", step=0.4, kind="slow")
+
+
+def requests_so_far(site):
+    with site.lock:
+        return len(site.requests)
+
+
+def kill_once(v, site, dice):
+    """Starts the engine and kills it: at any moment of its start, or up to half a second
+    after it began to work."""
+    seen = requests_so_far(site)
+    v.start(wait=False)
+    if dice.random() < 0.3:
+        time.sleep(dice.uniform(0, 0.7))
+    else:
+        wait_until(lambda: requests_so_far(site) > seen or v.engine.poll() is not None, 30,
+                   "the engine asks for a page")
+        time.sleep(dice.uniform(0, 0.5))
+    assert v.engine.poll() is None, "the engine ended by itself:\n" + v.output()[-3000:]
+    if dice.random() < 0.15:  # as in a power cut, its database dies with it
+        with contextlib.suppress(OSError, ValueError):
+            os.kill(v.postmaster(), signal.SIGKILL)
+    v.kill()
+
+
+@test(f"killed {KILLS} times at random moments, it loses nothing and doubles nothing")
+def _():
+    dice = seeded()
+    with Counters() as site, Vigil() as v:
+        small_web(site)
+        v.add(site.sentinels())
+        snapshots = []
+        for kill in range(KILLS):
+            kill_once(v, site, dice)
+            if kill % 25 == 24:
+                snapshots.append(snapshot(v))
+        v.start()
+        site.freeze()
+        settle(v, site)
+        figures = audit(v, site)
+        for earlier in snapshots:
+            equal(missing(v, earlier), [])
+        v.stop()
+        equal(processes_of(v), [])
+        print(f"# {KILLS} kills: {figures}")
+
+
+def points():
+    """Every crash point there is in the source."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+    found = set()
+    for folder in ("store", "engine", "fetch"):
+        for name in os.listdir(os.path.join(root, folder)):
+            if name.endswith(".c"):
+                with open(os.path.join(root, folder, name)) as f:
+                    found |= set(re.findall(r'CRASH_POINT\("(\w+)"\)', f.read()))
+    return sorted(found)
+
+
+@test("killed at every named place, the 1st, 2nd and 10th time it comes by, all the same")
+def _():
+    with Counters() as site, Vigil() as v:
+        small_web(site)
+        v.add(site.sentinels())
+        places = [p for p in points() if p != "before_migration_commit"]
+        assert len(places) >= 5, places
+        kills = 0
+        for place in places:
+            for hit in (1, 2, 10):
+                v.env["VIGIL_CRASH_POINT"] = f"{place}:{hit}"
+                v.start(wait=False)
+                try:
+                    code = v.engine.wait(60 * SLOW)
+                except subprocess.TimeoutExpired:
+                    raise AssertionError(f"it never came by {place}:{hit}")
+                equal((place, hit, code), (place, hit, 137))
+                v.engine = None
+                v.out.close()
+                kills += 1
+        del v.env["VIGIL_CRASH_POINT"]
+        v.start()
+        site.freeze()
+        settle(v, site)
+        figures = audit(v, site)
+        v.stop()
+        equal(processes_of(v), [])
+        print(f"# {kills} kills at {len(places)} places: {figures}")
+
+
+@test("a command killed at its commit has either done all it was asked or nothing")
+def _():
+    with Site() as site, Vigil() as v:
+        v.run("list")
+        many = "".join(f"CREATE SENTINEL s{i} USING {site.url}/{i} MONITOR links;" for i in range(50))
+        for place, there in (("before_commit", "0"), ("after_commit", "50")):
+            v.env["VIGIL_CRASH_POINT"] = place
+            v.add(many, code=137)
+            del v.env["VIGIL_CRASH_POINT"]
+            equal(v.sql("SELECT count(*) FROM vigil.status"), there)
+            equal(v.sql("SELECT count(*) FROM vigil.events WHERE kind = 'create'"), there)
+        contains(v.add(many, code=1).stderr, "s0")
+        equal(v.sql("SELECT count(*) FROM vigil.status"), "50")
+        equal(processes_of(v), [])
+
+
+@test("a file of definitions sent to an engine that is killed meanwhile is installed whole, once,"
+      " or not at all; what was acknowledged is there")
+def _():
+    dice = seeded()
+    with Site() as site, Vigil() as v:
+        v.run("list")
+        answers, adding = {}, True
+
+        def add():
+            number = 0
+            while adding:
+                number += 1
+                page = f"USING {site.url}/{number} MONITOR links FETCH EVERY 1 second;"
+                done = v.add("".join(f"CREATE SENTINEL n{number}_{i} {page}" for i in range(3)),
+                             code=None)
+                answers[number] = (done.returncode, done.stderr)
+        clients = threading.Thread(target=add)
+        clients.start()
+        try:
+            for _ in range(20):
+                v.start(wait=False)
+                time.sleep(dice.uniform(0.2, 1.5))
+                assert v.engine.poll() is None, v.output()[-3000:]
+                v.kill()
+        finally:
+            adding = False
+            clients.join()
+        v.start()
+        names = v.sql("SELECT name FROM vigil.status").split()
+        waiting = "SELECT count(*) FROM vigil.requests WHERE state = 'waiting'"
+        wait_until(lambda: v.sql(waiting) == "0")
+        codes = [code for code, _ in answers.values()]
+        print(f"# {len(codes)} files: {codes.count(0)} acknowledged, {len(codes) - codes.count(0)}"
+              f" not; {len(names)} sentinels")
+        for number, (code, words) in answers.items():
+            there = sum(name.startswith(f"n{number}_") for name in names)
+            assert there in (0, 3), f"file {number}: {there} of 3; {code} {words}"
+            assert code in (0, 1, 2), (code, words)
+            if code == 0:
+                equal((number, there), (number, 3))
+            if code == 1:
+                equal((number, there, words), (number, 0, words))
+        equal(v.sql("SELECT count(*) FROM (SELECT sentinel FROM vigil.events WHERE kind = 'create'"
+                    " GROUP BY sentinel HAVING count(*) <> 1) x"), "0")
+        v.stop()
+        equal(processes_of(v), [])
+
+
+@test("what SQL asked for is done once, though the engine is killed at every place on the way")
+def _():
+    with Site() as site, Vigil() as v:
+        v.run("list")
+        number = 0
+        for place in [p for p in points() if p not in ("before_migration_commit", "after_version_row")]:
+            number += 1
+            ask = f"CREATE SENTINEL s{number} USING {site.url}/p MONITOR links"
+            request = v.sql(f"SELECT vigil.create_sentinel('{ask}')")
+            v.env["VIGIL_CRASH_POINT"] = place
+            v.start(wait=False)
+            equal((place, v.engine.wait(60 * SLOW)), (place, 137))
+            v.engine = None
+            v.out.close()
+            del v.env["VIGIL_CRASH_POINT"]
+            v.start()
+            wait_until(lambda: v.sql("SELECT state, exit_code FROM vigil.requests"
+                                     f" WHERE id = {request}") == "done|0")
+            equal(v.sql(f"SELECT count(*) FROM vigil.events WHERE sentinel = 's{number}'"
+                        " AND kind = 'create'"), "1")
+            v.sql(f"SELECT vigil.disable('s{number}')")
+            wait_until(lambda: v.sql(f"SELECT state FROM vigil.status WHERE name = 's{number}'")
+                       == "disabled")
+            v.kill()
+
+
+@test("killed while it makes or upgrades its database, the next start finishes the work")
+def _():
+    with Site() as site:
+        for hit in (1, 2, 3):
+            with Vigil(env={"VIGIL_CRASH_POINT": f"before_migration_commit:{hit}"}) as v:
+                v.run("list", code=None)
+                del v.env["VIGIL_CRASH_POINT"]
+                site.put("/p", "<p>1</p>")
+                v.add(f"CREATE SENTINEL s USING {site.url}/p MONITOR links FETCH EVERY 1 second")
+                v.start()
+                wait_until(lambda: v.sql("SELECT count(*) FROM vigil.versions") == "1")
+                v.stop()
+                equal(processes_of(v), [])
+
+
+main()

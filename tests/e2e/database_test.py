@@ -1,0 +1,309 @@
+"""The database goes away under a running engine: it pauses, says so, goes on, and its history
+is that of a run nobody disturbed."""
+import glob
+import re
+
+from history import *
+
+STOPS = int(os.environ.get("VIGIL_TEST_STOPS", "24"))
+
+
+def small_web(site, slow=True):
+    site.page("/plain", step=0.3)
+    site.page("/etag", step=1.3, kind="etag")
+    site.page("/flip", step=0.7, kind="flip")
+    if slow:
+        site.page("/slow", step=0.4, kind="slow")
+
+
+def resident(v):
+    with open(f"/proc/{v.engine.pid}/status") as f:
+        return int(re.search(r"VmRSS:\s*(\d+) kB", f.read()).group(1)) / 1024
+
+
+def stored(v):
+    return int(v.sql("SELECT count(*) FROM vigil.versions"))
+
+
+def watched_until_back(v, seconds=60):
+    """Asks for the status until the database is there again; what was said meanwhile.
+
+    A pause that is over before anybody could ask is no complaint."""
+    said, asked = [], time.monotonic()
+    while True:
+        begun = time.monotonic()
+        status = v.status()
+        assert time.monotonic() - begun < 2 * SLOW, "the status came late"
+        if not status["database"]["available"]:
+            said.append(status)
+            equal(status["engine"]["state"], "paused")
+            assert status["database"]["error"], "away, but nothing says why"
+        elif said or begun - asked > 0.5:
+            return said
+        assert begun - asked < seconds * SLOW, f"never back: {status}\n{v.output()[-2000:]}"
+
+
+def backends(v):
+    return [int(p) for p in v.sql(
+        "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
+        " AND pid <> pg_backend_pid()").split()]
+
+
+def end_writer(v, dice):
+    v.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+          " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
+
+
+def kill_backend(v, dice):
+    """One backend dies badly: the server ends all the others and recovers by itself."""
+    for pid in backends(v):
+        with contextlib.suppress(ProcessLookupError):  # it was about to end anyway
+            os.kill(pid, signal.SIGKILL)
+            return
+
+
+def kill_server(v, dice):
+    os.kill(v.postmaster(), signal.SIGKILL)
+
+
+def stop_server_at_once(v, dice):
+    os.kill(v.postmaster(), signal.SIGQUIT)
+
+
+def stop_server(v, dice):
+    os.kill(v.postmaster(), signal.SIGINT)
+
+
+@test(f"its private server killed, stopped or cut off {STOPS} times at random moments: it is"
+      " started again, and nothing is lost or doubled")
+def _():
+    dice = seeded()
+    ways = [kill_server, stop_server_at_once, end_writer, kill_backend, stop_server]
+    with Counters() as site, Vigil() as v:
+        small_web(site)
+        v.add(site.sentinels())
+        v.start()
+        engine = v.engine.pid
+        wait_until(lambda: stored(v) >= 4)
+        before, snapshots, said, longest = resident(v), [], 0, 0
+        for number in range(STOPS):
+            time.sleep(dice.uniform(0, 1.2))
+            begun = time.monotonic()
+            ways[number % len(ways)](v, dice)
+            said += bool(watched_until_back(v))
+            took = time.monotonic() - begun
+            longest = max(longest, took)
+            print(f"# {ways[number % len(ways)].__name__} {took:.1f} s", flush=True)
+            if number % 8 == 7:
+                snapshots.append(snapshot(v))
+        equal(v.status()["engine"]["pid"], engine)
+        site.freeze()
+        settle(v, site)
+        figures = audit(v, site)
+        for earlier in snapshots:
+            equal(missing(v, earlier), [])
+        grown = resident(v) - before
+        print(f"# {STOPS} outages, {said} seen in the status, longest {longest:.1f} s, grew by"
+              f" {grown:.1f} MiB: {figures}")
+        assert said >= STOPS / 3, said
+        assert grown < 64, grown
+        assert v.engine.poll() is None
+        v.stop()
+        equal(processes_of(v), [])
+
+
+class Server:
+    """A PostgreSQL of the test's own, on TCP, as --db names one."""
+
+    def __init__(self, home):
+        self.bin = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
+        self.data = os.path.join(home, "pg-of-the-test")
+        self.user = {"user": "postgres", "group": "postgres", "extra_groups": []} \
+            if os.geteuid() == 0 else {}
+        os.mkdir(self.data, 0o700)
+        if self.user:
+            shutil.chown(self.data, "postgres", "postgres")
+        self.port = free_port()
+        self.run("initdb", "-D", self.data, "-U", "vigil", "-A", "trust", "-N", "-E", "UTF8")
+        self.url = f"postgresql://vigil@127.0.0.1:{self.port}/postgres"
+        self.start()
+
+    def run(self, program, *args):
+        done = subprocess.run([os.path.join(self.bin, program), *args], cwd="/", text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, **self.user)
+        assert done.returncode == 0, f"{program} {args}: {done.stdout}"
+
+    def start(self):
+        self.run("pg_ctl", "start", "-w", "-D", self.data, "-l", self.data + "/log", "-o",
+                 f"-p {self.port} -c listen_addresses=127.0.0.1 -c fsync=off"
+                 f" -c unix_socket_directories={self.data}")
+
+    def stop(self, how):
+        self.run("pg_ctl", "stop", "-w", "-m", how, "-D", self.data)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", self.data)
+
+
+@contextlib.contextmanager
+def external(slow=True):
+    """A site, a database server of its own, and a Vigil that uses it."""
+    with Counters() as site, Vigil() as v, Server(v.home) as server:
+        small_web(site, slow)
+        v.args = ["--db", server.url]
+        yield site, v, server
+        v.stop()
+
+
+@test("a database that is stopped for some seconds: fetching pauses, the status says why, memory"
+      " does not grow, and it goes on by itself")
+def _():
+    with external() as (site, v, server):
+        v.add(site.sentinels())
+        v.start()
+        wait_until(lambda: stored(v) >= 4)
+        before = resident(v)
+        for how, down in (("fast", 4), ("immediate", 6)):
+            server.stop(how)
+            begun = time.monotonic()
+            said = wait_until(lambda: [s for s in [v.status()]
+                                       if not s["database"]["available"]], 5)[0]
+            equal(said["engine"]["state"], "paused")
+            assert said["database"]["error"] and said["database"]["away_since"], said
+            contains(v.run("status").stdout, "paused")
+            contains(v.output(), "the database is away, fetching pauses")
+            time.sleep(1)
+            asked = len(site.requests)
+            done = v.run("list", code=2)
+            contains(done.stderr, str(server.port))
+            v.add("CREATE SENTINEL late USING http://127.0.0.1/ MONITOR links;", code=2)
+            while time.monotonic() - begun < down:
+                assert v.is_up()
+                time.sleep(0.2)
+            equal(len(site.requests), asked)  # it pauses
+            server.start()
+            up = time.monotonic()
+            before_it = stored(v)
+            wait_until(lambda: stored(v) > before_it and v.status()["database"]["available"], 35,
+                       "it goes on")
+            print(f"# {how} stop for {down} s: first commit {time.monotonic() - up:.1f} s after"
+                  " the server was back")
+            contains(v.output(), "the database is back")
+        grown = resident(v) - before
+        site.freeze()
+        settle(v, site)
+        print(f"# grew by {grown:.1f} MiB: {audit(v, site)}")
+        assert grown < 64, grown
+
+
+@test("an engine that finds no database says which one it tried and ends with 2")
+def _():
+    with Vigil(args=["--db", f"postgresql://vigil@127.0.0.1:{free_port()}/postgres"]) as v:
+        done = v.run("run", code=2)
+        contains(done.stderr, "127.0.0.1")
+
+
+class Proxy:
+    """Between engine and server; cuts connections, also such that what the engine sent still
+    reaches the server, but the answer is lost."""
+
+    def __init__(self, port):
+        self.target = port
+        self.listener = socket.socket()
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen(64)
+        self.port = self.listener.getsockname()[1]
+        self.lock = threading.Lock()
+        self.pairs, self.cuts = [], 0
+        self.left, self.deaf = None, False
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                server = socket.create_connection(("127.0.0.1", self.target))
+                with self.lock:
+                    self.pairs.append((client, server))
+                for a, b, down in ((client, server, False), (server, client, True)):
+                    threading.Thread(target=self.copy, args=(a, b, down), daemon=True).start()
+
+    def cut_after(self, bytes, deaf):
+        """Cuts everybody off once the server has sent this many bytes more.  Deaf: those
+        bytes are not handed on, so the engine cannot know what became of its request."""
+        with self.lock:
+            self.left, self.deaf = bytes, deaf
+
+    def copy(self, source, to, down):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                cut = False
+                with self.lock:
+                    if down and self.left is not None:
+                        if len(data) >= self.left:
+                            data = b"" if self.deaf else data[:self.left]
+                            self.left, cut = None, True
+                        else:
+                            self.left -= len(data)
+                to.sendall(data)
+                if cut:
+                    self.cut()
+        for s in (source, to):
+            with contextlib.suppress(OSError):
+                s.shutdown(socket.SHUT_RDWR)
+
+    def cut(self):
+        with self.lock:
+            pairs, self.pairs, self.cuts = self.pairs, [], self.cuts + 1
+        for pair in pairs:
+            for s in pair:
+                with contextlib.suppress(OSError):
+                    s.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self.listener.close()
+        self.cut()
+
+
+@test("its connection cut 50 times, after any byte of the server's answers, also those to a"
+      " COMMIT that did happen: nothing is lost or doubled")
+def _():
+    dice = seeded()
+    with external(slow=False) as (site, v, server):
+        proxy = Proxy(server.port)
+        v.add(site.sentinels())
+        direct, v.args = v.args, ["--db", server.url.replace(str(server.port), str(proxy.port))]
+        v.start()
+        v.args = direct
+        engine = v.engine.pid
+        begun = time.monotonic()
+        while proxy.cuts < 50 and time.monotonic() - begun < 90 * SLOW:
+            before = proxy.cuts
+            # Connecting brings about 1,200 bytes, a commit some hundreds: some are cut while
+            # they connect or just after, most in the middle of their work.
+            if dice.random() < 0.7:
+                time.sleep(dice.uniform(0, 1.5))
+                further = 1 + dice.expovariate(1 / 800)
+            else:
+                further = dice.uniform(1, 2500)
+            proxy.cut_after(int(further), dice.random() < 0.5)
+            until = time.monotonic() + 5
+            while proxy.cuts == before and time.monotonic() < until:
+                time.sleep(0.01)
+        cuts = proxy.cuts
+        with proxy.lock:
+            proxy.left = None
+        site.freeze()
+        settle(v, site, 60)
+        assert v.engine.poll() is None and v.engine.pid == engine
+        print(f"# {cuts} cuts: {audit(v, site)}")
+        assert cuts >= 30, cuts
+        v.stop()
+        proxy.close()
+
+
+main()
