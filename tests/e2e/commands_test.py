@@ -107,6 +107,7 @@ def _():
         wrong("list", "--state", "sleeping", says='there is no state "sleeping"')
         wrong("changes", "--since", says="--since needs a value")
         wrong("changes", "--since", "teatime", says="--since teatime: not a time")
+        wrong("changes", "--since", "99999999999 days", says="--since")
         wrong("changes", "--limit", "many", says="--limit many: not a number")
         wrong("changes", "--limit", "-1", says="--limit -1: not a number")
         wrong("changes", "--wait", "long", says="--wait long: not a span")
@@ -333,6 +334,9 @@ def _():
     contains(v.run("diff", "nobody", code=1).stderr, 'no sentinel "nobody"')
     contains(v.run("diff", "news", "999999", code=1).stderr, "no change 999999")
     contains(v.run("diff", "news", "99999999999999999999", code=1).stderr, "no change")
+    for nonsense in ("", "a b", "news\nrefs"):
+        v.run("disable", nonsense, code=1)
+        v.run("show", nonsense, code=1)
     for verb in ("enable", "disable", "stop", "drop"):
         contains(v.run(verb, "newz", code=1).stderr, 'Did you mean "News"?')
         wrong = v.rows(verb, "newz", code=1)

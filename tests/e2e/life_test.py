@@ -276,6 +276,40 @@ def _():
         close(ms(v, "started_at", "z"), ms(v, "ended_at", "X"))
 
 
+@test("a chain that waits for its time keeps it through a stop and a kill")
+def _():
+    with fresh() as v:
+        v.start()
+        v.add(define("x", "FETCH EVERY 1 hour FOR 1 second") +
+              define("y", "FETCH EVERY 1 hour FROM end(x) + 2 seconds FOR 1 second") +
+              define("z", "FETCH EVERY 1 hour FROM start(y) + 1 second"))
+        until(v, "x", "ended")
+        v.stop()
+        v.start()
+        v.kill()
+        v.start()
+        until(v, "z", "active")
+        close(ms(v, "started_at - installed_at", "x"), 0)
+        close(ms(v, "started_at - installed_at", "y"), 3000)
+        close(ms(v, "started_at - installed_at", "z"), 4000)
+        equal(v.sql("SELECT count(*) FROM vigil.events WHERE kind IN ('start', 'end')"), "5")
+
+
+@test("a negative offset is before its point, and follows it when that is moved")
+def _():
+    with fresh() as v:
+        v.start()
+        v.add(define("w", "FETCH EVERY 1 hour FROM now + 1 hour"))
+        v.add(define("before", "FETCH EVERY 1 hour FROM start(w) - 1 second TO end(w) - 1 day"))
+        close(ms(v, "starts_at", "w") - ms(v, "starts_at", "before"), 1000)
+        v.add(define("w", "FETCH EVERY 1 hour FROM now + 3 seconds FOR 2 days")
+              .replace("CREATE", "CREATE OR REPLACE"))
+        until(v, "w", "active")
+        equal(state(v, "before"), "active")
+        close(ms(v, "started_at", "w") - ms(v, "started_at", "before"), 1000)
+        close(ms(v, "ends_at", "w") - ms(v, "ends_at", "before"), 86400 * 1000)
+
+
 @test("one script may replace and drop, stop and create, and says what came of it")
 def _():
     with fresh() as v:
