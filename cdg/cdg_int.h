@@ -235,9 +235,7 @@ struct diff {
 
 void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_item *new_,
         size_t nnew, struct arena *life, struct diff *ret);
-/* 1 - 2 LCS / (|a| + |b|) over the parts; 0 for two empty lists. */
-double diff_ratio(const struct diff_item *a, const struct diff_item *b);
-/* The same over two lists of any length; approximate above a size nobody reads. */
+/* 1 - 2 LCS / (|a| + |b|), 0 for two empty lists; approximate above a size nobody reads. */
 double list_ratio(struct str_list a, struct str_list b);
 /* Adds a diff's edits to an answer. */
 void answer_add_diff(struct answer *a, struct arena *life, const struct diff *d,

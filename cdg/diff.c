@@ -95,18 +95,6 @@ static double ratio_of(const struct words *a, const struct words *b)
     return 1.0 - 2.0 * (double)common / (double)(a->count + b->count);
 }
 
-double diff_ratio(const struct diff_item *a, const struct diff_item *b)
-{
-    SCRATCH struct arena *scratch = arena_new(NULL, "ratio");
-    struct symbols s = {.life = scratch};
-
-    map_init(&s.map);
-    struct words x = words_of(&s, a), y = words_of(&s, b);
-    double r = ratio_of(&x, &y);
-    map_done(&s.map);
-    return r;
-}
-
 /* Longer lists than a table of this many cells are matched by landmarks. */
 #define RATIO_CELLS ((uint64_t)64 * 1000 * 1000)
 

@@ -89,7 +89,7 @@ static void not_utf8(struct cli *c, const char *name, const char *bytes, size_t 
         print_diagnostics(c, script);
 }
 
-static bool gather_files(struct cli *c, struct buf *text)
+bool cli_gather_files(struct cli *c, struct buf *text)
 {
     request_begin(text, c->json);
     for (int i = 0; i < c->nargs; i++) {
@@ -124,11 +124,10 @@ static bool gather_files(struct cli *c, struct buf *text)
 int cmd_add(struct cli *c)
 {
     BUF(text, REQUEST_MAX);
-    return gather_files(c, &text) ? ask(c, "add", buf_text(&text)) : EXIT_WRONG;
+    return cli_gather_files(c, &text) ? ask(c, "add", buf_text(&text)) : EXIT_WRONG;
 }
 
-/* Is there a database to check against?  Checking must not make one. */
-static bool has_database(const struct cli *c)
+bool cli_has_database(const struct cli *c)
 {
     struct stat st;
     return c->db || stat(arena_printf(c->life, "%s/pg/PG_VERSION", c->data), &st) == 0;
@@ -142,14 +141,14 @@ int cmd_check(struct cli *c)
         fprintf(stderr, "vigil: --now %s: not a time; write 2026-11-16T12:00:00Z\n", c->now);
         return EXIT_WRONG;
     }
-    if (!gather_files(c, &text))
+    if (!cli_gather_files(c, &text))
         return EXIT_WRONG;
-    if (has_database(c) && !c->now)
+    if (cli_has_database(c) && !c->now)
         return ask(c, "check", buf_text(&text));
 
     int code = EXIT_DONE;
     char *answer = NULL;
-    if (has_database(c)) {
+    if (cli_has_database(c)) {
         struct store *s = cli_store(c, STORE_COMMAND, &code);
         if (!s)
             return code;

@@ -79,7 +79,7 @@ static int no_sentinel(struct cli *c, struct store *s, const char *name)
 
 int cmd_show(struct cli *c)
 {
-    static const char *const event_columns[] = {"at", "kind", "detail", NULL};
+    static const char *const event_columns[] = {"at", "kind", "detail", "actual_at", NULL};
     int code = EXIT_DONE;
     struct store *s = cli_store(c, STORE_COMMAND, &code);
     if (!s)

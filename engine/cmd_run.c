@@ -102,23 +102,8 @@ static int run_engine(struct cli *c, const char *definitions, const char *greeti
 int cmd_run(struct cli *c)
 {
     BUF(text, REQUEST_MAX);
-    for (int i = 0; i < c->nargs; i++) {
-        struct fault f = {0};
-        char *bytes;
-        size_t len;
-        if (cli_read_file(c->life, c->args[i], &f, &bytes, &len) != OK)
-            return cli_fail(&f);
-        if (memchr(bytes, 0, len)) {
-            fprintf(stderr, "vigil: %s is not a text file\n", c->args[i]);
-            return EXIT_WRONG;
-        }
-        request_add_file(
-                &text, strcmp(c->args[i], "-") == 0 ? "(stdin)" : c->args[i], bytes, len);
-    }
-    if (text.overflowed) {
-        fputs("vigil: these files are too large together\n", stderr);
+    if (!cli_gather_files(c, &text))
         return EXIT_WRONG;
-    }
     return run_engine(c, buf_text(&text), "Vigil is watching.\n");
 }
 

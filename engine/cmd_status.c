@@ -78,6 +78,16 @@ static int status_from_store(struct cli *c)
     return code;
 }
 
+static int status_of_nothing(struct cli *c)
+{
+    if (c->json)
+        puts("{\"engine\":{\"state\":\"stopped\"},\"database\":{\"available\":false}}");
+    else
+        printf("engine     not running; `vigil run` starts it\ndatabase   none in %s yet\n",
+                c->data);
+    return EXIT_DONE;
+}
+
 int cmd_status(struct cli *c)
 {
     struct fault f = {0};
@@ -86,6 +96,8 @@ int cmd_status(struct cli *c)
     enum err e = path ? control_ask(path, "status", c->life, &f, &answer) : ERR_NET;
     if (e == ERR_BUSY)
         return cli_fail(&f);
+    if (e != OK && !cli_has_database(c))
+        return status_of_nothing(c);
     if (e != OK)
         return status_from_store(c);
     if (c->json)

@@ -4,6 +4,11 @@
 
 void cli_help_command(const struct command *command, FILE *to);
 
+/* cmd_ask.c: reads the files named, framed for a request; complains when it cannot. */
+bool cli_gather_files(struct cli *c, struct buf *text);
+/* Is there a database already?  Looking and checking must not make one. */
+bool cli_has_database(const struct cli *c);
+
 /* cmd_run.c */
 int cmd_run(struct cli *c);
 int cmd_demo(struct cli *c);

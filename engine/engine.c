@@ -27,9 +27,28 @@ msec engine_wall_of(const struct engine *e, msec detector)
 
 bool engine_has_room(const struct engine *e)
 {
-    return e->available && !e->stopping &&
+    const struct settings *s = e->settings;
+    return e->available && !e->stopping && !e->replaying &&
            store_writer_pending(e->writer) <
-                   (size_t)settings_number(e->settings, SETTING_STORE_MAX_PENDING);
+                   (size_t)settings_number(s, SETTING_STORE_MAX_PENDING) &&
+           e->held_bytes < (size_t)settings_number(s, SETTING_STORE_MAX_PENDING_BYTES);
+}
+
+void engine_submit(struct engine *e, struct store_job *job)
+{
+    if (store_writer_pending(e->writer) == 0)
+        e->answered_at = clock_mono(e->clock);
+    store_writer_submit(e->writer, job);
+}
+
+void engine_answered(struct engine *e)
+{
+    e->answered_at = clock_mono(e->clock);
+}
+
+msec engine_silence(const struct engine *e)
+{
+    return store_writer_pending(e->writer) ? clock_mono(e->clock) - e->answered_at : 0;
 }
 
 /* ---- time ----------------------------------------------------------------------------------
@@ -155,6 +174,7 @@ static void bring_back(struct engine *e)
     }
     e->mono_shift = now - clock_mono(e->clock);
     e->led = led_new(begin, begin);
+    e->replaying = true; /* what began and ended meanwhile costs no request */
     map_each (n, &e->directory.by_id)
         life_prepare(e, container_of(n, struct sentinel, by_id));
     map_each (n, &e->directory.by_id)
@@ -164,6 +184,8 @@ static void bring_back(struct engine *e)
     led_wake(e->led, engine_mono(e), engine_wall(e));
     map_each (n, &e->directory.by_id)
         life_give_up(e, container_of(n, struct sentinel, by_id));
+    e->replaying = false;
+    webpage_resume_postponed(e);
     engine_settle(e);
 }
 

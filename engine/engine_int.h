@@ -48,6 +48,9 @@ struct engine {
     struct list postponed;    /* pages to fetch when the database is back or has room */
     struct list requests;     /* being carried out */
     bool available, stopping; /* the database answers; we are on the way out */
+    bool replaying;           /* catching up after a restart: nothing is fetched yet */
+    size_t held_bytes;        /* of bodies and digests on their way into the database */
+    msec answered_at;         /* when the database last finished a job, or had none to do */
     char *away_because;
     msec away_since;
 
@@ -70,6 +73,11 @@ msec engine_wall(const struct engine *e);
  * it.  They differ only after the wall clock jumped. */
 msec engine_wall_of(const struct engine *e, msec detector);
 bool engine_has_room(const struct engine *e);
+/* Every job goes in and comes back through these. */
+void engine_submit(struct engine *e, struct store_job *job);
+void engine_answered(struct engine *e);
+/* How long the database has not finished anything it was given; 0: it has nothing to do. */
+msec engine_silence(const struct engine *e);
 
 /* ---- life.c: a sentinel's lifespan ------------------------------------------------------- */
 
@@ -80,6 +88,7 @@ struct life {
     struct led_rule *start_rule, *end_rule; /* pending */
     struct webpage *page;
     struct stream *stream; /* while in the graph */
+    bool wants_source;     /* its question is about bytes, not only about the digest */
     struct list in_stream;
 };
 
@@ -115,10 +124,11 @@ struct stream {
     msec last_tick;
     struct led_event *opener, *closer, *ticks;
     struct led_rule *rule;
-    struct list members; /* struct life */
-    int64_t position;    /* how many versions it has seen */
-    int64_t version;     /* the newest it has seen */
-    bool waiting;        /* for the fetch under way */
+    struct list members;  /* struct life */
+    int64_t position;     /* how many versions it has seen */
+    int64_t version;      /* the newest it has seen */
+    bool waiting;         /* for the fetch under way */
+    unsigned want_source; /* how many members ask about the source */
 };
 
 /* Takes a place in the stream of this page, period and phase; `entered` as the sentinel
@@ -158,8 +168,9 @@ struct webpage {
     bool has_learned;
 
     struct fetch_transfer *transfer; /* under way */
-    bool busy;      /* from the start of a fetch until all it led to is committed */
-    bool postponed; /* wanted, but the database is away or its queue is full */
+    bool busy;               /* from the start of a fetch until all it led to is committed */
+    bool postponed;          /* wanted, but the database is away or its queue is full */
+    size_t body_bytes, held; /* of the newest body; what is counted in held_bytes for it */
     struct led_event *retry_trigger, *retry_event;
     struct led_rule *retry_rule; /* a failed fetch will be tried again */
 
@@ -176,6 +187,9 @@ struct webpage *webpage_load(struct engine *e, const struct store_page *row);
 void webpage_resume(struct webpage *p);
 void webpage_free_if_unused(struct webpage *p);
 void webpage_free(struct webpage *p);
+
+/* Counts what a fetch of this page keeps in memory until it is committed. */
+void webpage_hold(struct webpage *p, size_t body_bytes);
 
 /* The stream wants to see the page as it is now. */
 void webpage_want(struct webpage *p, struct stream *s);

@@ -20,12 +20,14 @@
 struct transition {
     struct store_plan_job plan;
     struct store_step step;
+    struct engine *engine;
     struct arena *arena;
 };
 
 static void transition_done(struct store_job *job)
 {
     struct transition *t = container_of(job, struct transition, plan.job);
+    engine_answered(t->engine);
     if (job->err != OK)
         log_error("sentinel \"%s\": %s was not recorded: %s", t->step.name, t->step.event_kind,
                 job->fault.message);
@@ -38,6 +40,7 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
     struct arena *a = arena_new(NULL, "transition");
     struct transition *t = arena_new_of(a, struct transition);
     t->arena = a;
+    t->engine = e;
     t->step = (struct store_step){
             .kind = STORE_STEP_STATE,
             .sentinel_id = s->id,
@@ -59,7 +62,7 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
     t->plan.job.done = transition_done;
     t->plan.steps = &t->step;
     t->plan.nsteps = 1;
-    store_writer_submit(e->writer, &t->plan.job);
+    engine_submit(e, &t->plan.job);
 }
 
 /* ---- in and out of the graph ------------------------------------------------------------- */
@@ -72,25 +75,27 @@ static void enter(struct life *l, bool resume)
         s->entered_at = engine_wall_of(e, led_now(e->led));
         s->base_version = s->last_version = l->page->latest;
     }
-    stream_join(l, resume);
-
     SCRATCH struct arena *scratch = arena_new(NULL, "enter");
     const struct grammar_definition *d = sentinel_parse(s, scratch);
     const struct cdg_expr *expr;
     struct fault f = {0};
     CHECK(d); /* it was parsed when it was loaded or installed */
+    if (question_of(scratch, d->monitor, &f, &expr) != OK) {
+        /* Only after an upgrade backwards: what could be run when it was installed. */
+        log_error("sentinel \"%s\" cannot be run: %s", s->name, f.message);
+        return;
+    }
+    l->wants_source = cdg_wants_source(expr);
+    stream_join(l, resume);
     struct cdg_subscription sub = {
             .page_id = l->stream->id,
             .sentinel_id = s->id,
+            .expr = expr,
             .compare = question_compare(d->compare),
             .base_version = l->stream->position,
     };
-    if (question_of(scratch, d->monitor, &f, &expr) == OK) {
-        sub.expr = expr;
-        if (cdg_join(e->cdg, &sub, &f) == OK)
-            return;
-    }
-    /* Only after an upgrade backwards: what was runnable when it was installed is not now. */
+    if (cdg_join(e->cdg, &sub, &f) == OK)
+        return;
     log_error("sentinel \"%s\" cannot be run: %s", s->name, f.message);
     stream_leave(l);
 }

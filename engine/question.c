@@ -54,6 +54,7 @@ static enum err leaf_of(
             .words = words,
             .nwords = l->n_words,
             .changed_over = l->threshold != GRAMMAR_NO_THRESHOLD,
+            .at_least = l->threshold == GRAMMAR_AT_LEAST,
             .percent = l->threshold_ppm / 10000.,
             .region = regions[l->region],
             .selector = l->region_path,

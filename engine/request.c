@@ -233,7 +233,8 @@ static enum err check_notify(const struct grammar_notify *n, struct fault *f)
             return cannot(f, what);
         }
     }
-    return n->every ? cannot(f, "NOTIFY .. EVERY a period") : OK;
+    return OK; /* EVERY is about messages; whoever looks at the dashboard looks when they like
+                */
 }
 
 static enum err check_runnable(struct planning *p, const struct grammar_definition *d,
@@ -333,6 +334,8 @@ static void state_step(struct planning *p, const struct draft *d)
                                                   : "disable";
 }
 
+static void plan_hopeless(struct planning *p, const struct sentinel *s);
+
 static void plan_state(struct planning *p, struct sentinel *s, bool enable, bool stop)
 {
     const char *what = stop ? "stopped" : enable ? "enabled" : "disabled";
@@ -349,6 +352,8 @@ static void plan_state(struct planning *p, struct sentinel *s, bool enable, bool
         answer_done(p, s, what);
         return;
     }
+    if (stop && s->phase == PHASE_WAITING)
+        plan_hopeless(p, s);
     if (!d || !d->stated) {
         d = draft_add(p, s, false);
         d->stated = true;
@@ -398,25 +403,45 @@ static void plan_last_words(struct planning *p, struct sentinel *s)
     }
 }
 
+/* `s` ends without ever having started; so do those that wait for its start, first. */
+static void plan_give_up(struct planning *p, struct sentinel *s, const struct sentinel *cause)
+{
+    struct draft *d = draft_find(p, s->name);
+    if (d && (d->ended || d->dropped))
+        return;
+    plan_hopeless(p, s);
+    if (!d || !d->stated) {
+        d = draft_add(p, s, false);
+        d->stated = true;
+        d->enabled = s->enabled;
+        d->step = step_add(p, STORE_STEP_STATE, (struct request_subject){.known = s});
+    }
+    d->ended = true;
+    state_step(p, d);
+    struct store_step *step = &p->plan->steps[d->step];
+    step->end_reason = "dependency";
+    step->event_detail = arena_printf(p->life, "dependency: \"%s\"", cause->name);
+}
+
+static void plan_hopeless(struct planning *p, const struct sentinel *s)
+{
+    struct relation *at = NULL;
+    struct sentinel *other;
+    while ((other = directory_next_dependant(p->c->directory, s->name, &at)))
+        if (other->phase == PHASE_WAITING && other->from.kind == GRAMMAR_TIME_START &&
+                grammar_name_equal(other->from.of, s->name))
+            plan_give_up(p, other, s);
+}
+
 static void plan_drop(struct planning *p, struct sentinel *s, bool cascade)
 {
     if (cascade) {
         plan_last_words(p, s);
         struct relation *at = NULL;
         struct sentinel *other;
-        while ((other = directory_next_dependant(p->c->directory, s->name, &at))) {
-            if (other->phase != PHASE_WAITING || !waits_for(other, s))
-                continue;
-            size_t i = step_add(p, STORE_STEP_STATE,
-                    (struct request_subject){.known = other, .stop = true});
-            struct store_step *step = &p->plan->steps[i];
-            step->state = "ended";
-            step->ended_at = p->c->now;
-            step->end_reason = "dependency";
-            step->event_kind = "end";
-            step->event_detail =
-                    arena_printf(p->life, "dependency: \"%s\" was dropped", s->name);
-        }
+        while ((other = directory_next_dependant(p->c->directory, s->name, &at)))
+            if (other->phase == PHASE_WAITING && waits_for(other, s))
+                plan_give_up(p, other, s);
     }
     struct draft *d = draft_find(p, s->name);
     if (d && d->made && !p->plan->subjects[d->step].known) {

@@ -74,6 +74,7 @@ static void carried_done(struct store_job *job)
 {
     struct carried *c = container_of(job, struct carried, job.job);
     struct engine *e = c->engine;
+    engine_answered(e);
     engine_catch_up(e);
     if (job->err == OK)
         carry_out(e, c->plan);
@@ -107,7 +108,7 @@ static void begin_next(struct engine *e)
     c->job.request_id = c->request_id;
     c->job.exit_code = c->plan->exit_code;
     c->job.answer = c->plan->answer;
-    store_writer_submit(e->writer, &c->job.job);
+    engine_submit(e, &c->job.job);
 }
 
 void requests_take(struct engine *e, const struct store_request *r)

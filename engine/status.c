@@ -1,6 +1,7 @@
 /* Figures of a running engine at a glance. */
 #include "engine/engine_int.h"
 #include "base/json.h"
+#include <stdio.h>
 #include <unistd.h>
 
 static void key_time(struct json *j, const char *key, msec at)
@@ -110,15 +111,21 @@ static void detecting(struct engine *e, struct json *j)
     json_object_end(j);
 }
 
+/* A database that has work and does not finish any for this long is as good as away. */
+enum { SILENCE_MS = 5000 };
+
 void engine_status_json(struct engine *e, struct buf *out)
 {
     struct json j;
+    char span[TIME_TEXT_SIZE], silent[80];
+    msec silence = engine_silence(e);
+    bool answers = e->available && silence < SILENCE_MS;
     json_init(&j, out);
     json_object_begin(&j);
     json_key(&j, "engine");
     json_object_begin(&j);
     json_key(&j, "state");
-    json_text(&j, e->available ? "running" : "paused");
+    json_text(&j, answers ? "running" : "paused");
     key_int(&j, "pid", getpid());
     key_time(&j, "since", e->started_at);
     json_object_end(&j);
@@ -127,9 +134,11 @@ void engine_status_json(struct engine *e, struct buf *out)
     json_key(&j, "where");
     json_text(&j, store_describe(e->store));
     json_key(&j, "available");
-    json_bool(&j, e->available);
+    json_bool(&j, answers);
     json_key(&j, "error");
-    json_text(&j, e->away_because);
+    if (e->available && !answers)
+        snprintf(silent, sizeof silent, "it has not answered for %s", time_span(silence, span));
+    json_text(&j, e->available && !answers ? silent : e->away_because);
     if (!e->available)
         key_time(&j, "away_since", e->away_since);
     key_int(&j, "pending_commits", (int64_t)store_writer_pending(e->writer));

@@ -79,6 +79,8 @@ static msec last_served(const struct stream *s)
     msec fetched = s->page->last_fetch;
     if (fetched == MSEC_NEVER || fetched < s->opened + s->interval)
         return MSEC_NEVER;
+    if (fetched > led_now(s->page->engine->led))
+        return MSEC_NEVER;
     if (s->period == 0)
         return fetched;
     return s->opened + (fetched - s->opened) / s->interval * s->interval;
@@ -93,6 +95,11 @@ static void stream_open(struct stream *s, msec entered, bool resume)
         CHECK(led_raise(e->led, s->opener, 0, &f) == OK);
         return;
     }
+    /* A clock that was set back, or somebody due before this one entered, can put its opening
+     * ahead of where the detector begins: an earlier point of the same grid does as well. */
+    msec ahead = s->opened - led_now(e->led);
+    if (ahead > 0)
+        s->opened -= (ahead + s->interval - 1) / s->interval * s->interval;
     s->last_tick = last_served(s);
     CHECK(led_resume_periodic(e->led, s->ticks, LED_RECENT, s->opened, s->last_tick, &f) == OK);
 }
@@ -121,6 +128,7 @@ void stream_join(struct life *l, bool resume)
         s->position = s->version ? 1 : 0;
     }
     list_append(&s->members, &l->in_stream);
+    s->want_source += l->wants_source;
     l->stream = s;
     if (!resume || !p->latest)
         want_baseline(s);
@@ -131,6 +139,7 @@ void stream_leave(struct life *l)
     struct stream *s = l->stream;
     struct fault f = {0};
     l->stream = NULL;
+    s->want_source -= l->wants_source;
     list_remove(&l->in_stream);
     if (!list_is_empty(&s->members))
         return;

@@ -33,8 +33,7 @@ struct old {
     int64_t version;
     char *block; /* malloc'ed; NULL: could not be had */
     size_t bytes;
-    bool from_cache;
-    struct cdg_version as_seen;
+    struct page_source source; /* bytes: NULL, unless somebody asks about them */
 };
 
 struct visit {
@@ -51,6 +50,7 @@ struct visit {
     size_t nlooks;
     struct old *olds;
     size_t nolds, loading;
+    bool want_source;        /* somebody's question is about the bytes of both versions */
     struct fault unreadable; /* code OK: it was readable */
     struct store_version_job job;
 };
@@ -85,6 +85,7 @@ static void collect_looks(struct visit *v)
         look->stream_id = s->id;
         look->position = s->position + 1;
         look->old_version = s->version;
+        v->want_source = v->want_source || s->want_source;
         look->plan = cdg_plan_take(p->engine->cdg, s->id, look->position);
     }
 }
@@ -100,11 +101,10 @@ static void old_need(struct visit *v, int64_t version)
     o->visit = v;
     o->version = version;
     struct webpage *p = v->page;
-    if (version == p->latest && p->digest) {
+    if (version == p->latest && p->digest && !v->want_source) {
         /* The block leaves the cache for the time of the visit, so nobody can evict it. */
         o->block = p->digest;
         o->bytes = p->digest_bytes;
-        o->from_cache = true;
         p->digest = NULL;
         p->engine->cached_bytes -= p->digest_bytes;
         p->digest_bytes = 0;
@@ -120,16 +120,32 @@ static void submit(struct visit *v)
     cdg_locks_submit(v->engine->locks, v->page->id, &v->task);
 }
 
+static void take_loaded(struct old *o)
+{
+    struct arena *a = o->visit->arena;
+    o->block = buf_take(&o->load.digest, &o->bytes);
+    if (!o->load.want_body)
+        return;
+    o->source = (struct page_source){
+            .bytes = arena_memdup(a, o->load.body.data, o->load.body.len),
+            .len = o->load.body.len,
+            .content_type = o->load.content_type,
+            .url = o->load.final_url,
+    };
+}
+
 static void loaded(struct store_job *job)
 {
     struct old *o = container_of(job, struct old, load.job);
     struct visit *v = o->visit;
+    engine_answered(v->engine);
     if (job->err == OK && o->load.found && o->load.digest.len)
-        o->block = buf_take(&o->load.digest, &o->bytes);
+        take_loaded(o);
     else if (job->err != OK)
         log_error("%s: version %lld could not be read back: %s", v->page->url,
                 (long long)o->version, job->fault.message);
     buf_done(&o->load.digest);
+    buf_done(&o->load.body);
     if (--v->loading == 0)
         submit(v);
 }
@@ -144,7 +160,10 @@ static void load_olds(struct visit *v)
             o->load.job.done = loaded;
             o->load.page_id = v->page->id;
             o->load.version = o->version;
+            o->load.want_body = v->want_source;
+            o->load.life = v->arena;
             buf_init(&o->load.digest, DIGEST_MAX);
+            buf_init(&o->load.body, PAGE_BODY_MAX);
         }
     }
     if (v->loading == 0) {
@@ -153,7 +172,7 @@ static void load_olds(struct visit *v)
     }
     for (size_t i = 0; i < v->nolds; i++)
         if (!v->olds[i].block)
-            store_writer_submit(v->engine->writer, &v->olds[i].load.job);
+            engine_submit(v->engine, &v->olds[i].load.job);
 }
 
 void visit_start(struct webpage *p, const struct visit_source *fetched)
@@ -193,21 +212,20 @@ static struct old *old_find(struct visit *v, int64_t version)
 }
 
 /* A stored version as the graph wants to see it, numbered by the stream's position. */
-static const struct cdg_version *see(struct visit *v, struct cdg_version *to, const void *block,
-        size_t bytes, int64_t number)
+static void see(struct visit *v, struct cdg_version *to, const void *block, size_t bytes,
+        int64_t number)
 {
     struct page_digest *digest;
     struct fault f = {0};
     *to = (struct cdg_version){.number = number, .no_digest = "the stored digest is gone"};
     if (!block)
-        return to;
+        return;
     if (page_digest_open(v->arena, block, bytes, &f, &digest) != OK) {
         to->no_digest = arena_strdup(v->arena, f.message);
-        return to;
+        return;
     }
     to->digest = digest;
     to->body = digest->source;
-    return to;
 }
 
 struct old_request {
@@ -224,7 +242,9 @@ static const struct cdg_version *give_old(int64_t number, void *arg)
     if (!o || !o->block)
         return NULL;
     struct cdg_version *seen = arena_new_of(r->visit->arena, struct cdg_version);
-    return see(r->visit, seen, o->block, o->bytes, number);
+    see(r->visit, seen, o->block, o->bytes, number);
+    seen->source = o->source.bytes ? &o->source : NULL;
+    return seen;
 }
 
 static bool read_new(struct visit *v, struct cdg_version *to, struct page_source *source)
@@ -232,6 +252,7 @@ static bool read_new(struct visit *v, struct cdg_version *to, struct page_source
     if (!v->is_new) {
         struct old *o = old_find(v, v->version);
         see(v, to, o ? o->block : NULL, o ? o->bytes : 0, 0);
+        to->source = o && o->source.bytes ? &o->source : NULL;
         return true;
     }
     *source = (struct page_source){
@@ -334,6 +355,7 @@ static void committed(struct store_job *job)
     struct visit *v = container_of(job, struct visit, job.job);
     struct webpage *p = v->page;
     struct engine *e = v->engine;
+    engine_answered(e);
     engine_catch_up(e);
     if (job->err != OK) {
         /* The rows went away under us (the sentinel was dropped), or the store refused them. */
@@ -479,7 +501,7 @@ static void commit(struct visit *v)
     job->evaluations = t.evaluations;
     job->nevaluations = t.nevaluations;
     job->ret_change_ids = arena_array_of(v->arena, t.nchanges + 1, int64_t);
-    store_writer_submit(e->writer, &job->job);
+    engine_submit(e, &job->job);
 }
 
 /* Puts the streams back to waiting: the version did not come to pass. */

@@ -170,6 +170,7 @@ void webpage_free_if_unused(struct webpage *p)
         fetch_cancel(p->transfer);
         p->transfer = NULL;
         p->busy = false;
+        webpage_hold(p, 0);
     }
     if (!p->lives && !p->busy)
         webpage_free(p);
@@ -221,6 +222,7 @@ static void touch_done(struct store_job *job)
     if (job->err != OK && job->err != ERR_NAME) /* a page may be dropped meanwhile */
         log_error("the outcome of a fetch was not recorded: %s", job->fault.message);
     arena_free(t->arena);
+    engine_answered(e);
     webpage_resume_postponed(e);
 }
 
@@ -233,11 +235,12 @@ static void touch(struct webpage *p)
     t->job.job.kind = STORE_JOB_TOUCH;
     t->job.job.done = touch_done;
     webpage_fetch_state(p, a, &t->job.fetch);
-    store_writer_submit(p->engine->writer, &t->job.job);
+    engine_submit(p->engine, &t->job.job);
 }
 
 struct news {
     struct store_plan_job plan;
+    struct engine *engine;
     struct arena *arena;
 };
 
@@ -245,7 +248,9 @@ static void news_done(struct store_job *job)
 {
     if (job->err != OK)
         log_error("an event was not recorded: %s", job->fault.message);
-    arena_free(container_of(job, struct news, plan.job)->arena);
+    struct news *news = container_of(job, struct news, plan.job);
+    engine_answered(news->engine);
+    arena_free(news->arena);
 }
 
 /* A row in the events of everybody who watches the page: it began to fail, it recovered. */
@@ -261,6 +266,7 @@ static void tell_members(struct webpage *p, const char *kind, const char *detail
     struct arena *a = arena_new(NULL, "news");
     struct news *news = arena_new_of(a, struct news);
     news->arena = a;
+    news->engine = p->engine;
     news->plan.job.kind = STORE_JOB_PLAN;
     news->plan.job.done = news_done;
     news->plan.steps = arena_array_of(a, n, struct store_step);
@@ -279,7 +285,7 @@ static void tell_members(struct webpage *p, const char *kind, const char *detail
             };
         }
     }
-    store_writer_submit(p->engine->writer, &news->plan.job);
+    engine_submit(p->engine, &news->plan.job);
 }
 
 /* ---- after a fetch
@@ -318,9 +324,21 @@ static void learn(struct webpage *p, bool is_new, msec last_modified)
     apply_learned(p);
 }
 
+/* A body is kept as it came, as its digest, and in the working memory of comparing. */
+enum { COPIES = 4, BODY_GUESS = 64 << 10 };
+
+void webpage_hold(struct webpage *p, size_t body_bytes)
+{
+    struct engine *e = p->engine;
+    e->held_bytes -= p->held;
+    p->held = body_bytes * COPIES;
+    e->held_bytes += p->held;
+}
+
 void webpage_settled(struct webpage *p)
 {
     p->busy = false;
+    webpage_hold(p, 0);
     if (list_is_empty(&p->streams)) {
         webpage_free_if_unused(p);
         return;
@@ -453,6 +471,7 @@ static void failed(struct webpage *p, const char *reason, bool is_gone, msec ask
                 p, fetch_backoff((unsigned)p->failures, interval, until_tick, asked_to_wait));
     touch(p);
     p->busy = false;
+    webpage_hold(p, 0);
     webpage_free_if_unused(p);
 }
 
@@ -501,6 +520,8 @@ static void fetched(const struct fetch_response *r, void *arg)
     bool is_new = false;
     struct sha256 sha = {0};
     if (r->outcome == FETCH_OK) {
+        p->body_bytes = r->body_bytes;
+        webpage_hold(p, r->body_bytes);
         sha = sha256_of(r->body, r->body_bytes);
         is_new = !p->latest || !sha256_equal(&sha, &p->body); /* (4) */
         if (is_new && p->latest && validators_lied(p, r) &&
@@ -560,6 +581,7 @@ static void fetch_now(struct webpage *p)
             .last_modified = conditional ? p->last_modified : NULL,
     };
     p->busy = true;
+    webpage_hold(p, p->body_bytes > BODY_GUESS ? p->body_bytes : BODY_GUESS);
     p->transfer = fetch_start(e->fetch, &r, fetched, p);
 }
 

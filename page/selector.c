@@ -161,8 +161,6 @@ static bool value_passes(const struct test *t, struct str s)
     switch (t->kind) {
     case TEST_HAS:
         return s.ptr != NULL;
-    case TEST_NOT_HAS:
-        return s.ptr == NULL;
     case TEST_EQUALS:
         return s.ptr && str_equal(s, v);
     case TEST_STARTS:

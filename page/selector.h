@@ -18,7 +18,6 @@ enum test_kind {
     TEST_ENDS,
     TEST_CONTAINS,
     TEST_WORD, /* a word of the attribute, as in class */
-    TEST_NOT_HAS,
 };
 
 struct test {

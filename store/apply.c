@@ -378,6 +378,11 @@ enum err apply_load(
     job->found = PQntuples(r) > 0;
     if (!job->found)
         return OK;
+    if (job->life) {
+        const char *type = result_text(r, 0, 2), *url = result_text(r, 0, 3);
+        job->content_type = type ? arena_strdup(job->life, type) : NULL;
+        job->final_url = url ? arena_strdup(job->life, url) : NULL;
+    }
     e = unpack(r, 0, &job->digest, "digest", f);
     return e ? e : unpack(r, 1, &job->body, "body", f);
 }

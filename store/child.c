@@ -34,6 +34,26 @@ static void NORETURN give_up(int pipe_fd, enum step step)
     _exit(127);
 }
 
+/* First of all: what we hold of our parent's, the lock of its data directory among it, must
+ * not outlive it here. */
+static void close_all_but(int a, int b, int c)
+{
+    int keep[] = {a, b, c}, from = STDERR_FILENO + 1;
+    for (int round = 0; round < 3; round++) {
+        int next = -1;
+        for (int i = 0; i < 3; i++)
+            if (keep[i] >= from && (next < 0 || keep[i] < next))
+                next = keep[i];
+        if (next < 0)
+            break;
+        if (next > from)
+            (void)close_range((unsigned)from, (unsigned)next - 1, 0);
+        from = next + 1;
+    }
+    (void)close_range(
+            (unsigned)from, ~0U, 0); /* what cannot be closed so is closed by execve */
+}
+
 static void NORETURN become(
         const struct child_spec *spec, pid_t parent, int log_fd, int in_fd, int pipe_fd)
 {
@@ -41,6 +61,7 @@ static void NORETURN become(
             "PATH=/usr/bin:/bin", "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "HOME=/", NULL};
     const struct account *a = spec->account;
 
+    close_all_but(log_fd, in_fd, pipe_fd);
     sigset_t none;
     sigemptyset(&none);
     for (int sig = 1; sig < NSIG; sig++)

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include <errno.h>
 #include <libpq-fe.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,14 +50,16 @@ static enum err settle(struct arena *life, struct embedded *e, struct fault *f)
         enum err r = dirlock_try(e->data, f, &e->lock_fd, &h);
         if (r != ERR_BUSY)
             return r;
-        if (h.is_engine && is_engine)
+        /* A killed engine's lock may live on for a moment in a child it had just forked. */
+        bool is_dead = h.pid && kill((pid_t)h.pid, 0) != 0 && errno == ESRCH;
+        if (h.is_engine && is_engine && !is_dead)
             return r;
         if (h.is_engine && h.run_dir[0] && answers(conninfo_for(life, h.run_dir))) {
             attach(life, e, &h);
             return OK;
         }
         if (clock_mono(&clock_system) >= until) {
-            if (!h.is_engine)
+            if (!h.is_engine || is_engine)
                 return r;
             r = fault_set(f, ERR_STORE,
                     "the database of the running engine, process %ld, does not "

@@ -273,7 +273,9 @@ struct store_load_job {
     struct store_job job;
     int64_t page_id, version;
     bool want_body;
-    struct buf digest, body; /* initialised by the submitter, with their maximum */
+    struct arena *life;                   /* where the texts below go; NULL: not wanted */
+    const char *content_type, *final_url; /* NULL: none */
+    struct buf digest, body;              /* initialised by the submitter, with their maximum */
     bool found;
 };
 

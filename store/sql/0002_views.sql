@@ -135,7 +135,7 @@ COMMENT ON COLUMN vigil.notifications.sent_at IS 'When the receiver accepted it'
 COMMENT ON COLUMN vigil.notifications.error IS 'Why the newest attempt failed';
 
 CREATE VIEW vigil.events AS
-SELECT id, at, sentinel, kind, detail
+SELECT id, at, sentinel, kind, detail, actual_at
   FROM vigil_kb.event;
 
 COMMENT ON VIEW vigil.events IS 'What happened to sentinels, those dropped since included';
@@ -144,3 +144,4 @@ COMMENT ON COLUMN vigil.events.at IS 'When it was due; for a start or an end the
 COMMENT ON COLUMN vigil.events.sentinel IS 'To whom it happened';
 COMMENT ON COLUMN vigil.events.kind IS 'create, start, end, enable, disable, error, recovered, ...';
 COMMENT ON COLUMN vigil.events.detail IS 'More about it';
+COMMENT ON COLUMN vigil.events.actual_at IS 'When it was carried out; later than at when the engine was down or busy';

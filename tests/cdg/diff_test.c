@@ -72,6 +72,15 @@ TEST(in_gap, "pairs keep their order and do not cross a match")
     EXPECT_DIFF("a b|K|c d", "c d e|K|a b f", "-a b;+c d e;-c d;+a b f;");
 }
 
+static struct str_list words_of(struct arena *life, const char *text)
+{
+    struct str_list list = {arena_array_of(life, strlen(text) + 1, struct str), 0};
+    struct str word;
+    for (size_t at = 0; page_word_next(str_of(text), &at, &word);)
+        list.all[list.count++] = word;
+    return list;
+}
+
 TEST(ratio, "RA1 to RA4: the change ratio counts words kept in order")
 {
     static const struct {
@@ -81,8 +90,8 @@ TEST(ratio, "RA1 to RA4: the change ratio counts words kept in order")
             {"a b c d", "w x y z", 1}, {"a b c d", "a b c d e f g h", 1.0 / 3}, {"", "", 0},
             {"", "x", 1}, {"a b", "b a", 0.5}};
     for (size_t i = 0; i < countof(cases); i++) {
-        struct diff_item x = {.text = str_of(cases[i].a)}, y = {.text = str_of(cases[i].b)};
-        double r = diff_ratio(&x, &y);
+        SCRATCH struct arena *life = arena_new(NULL, "t");
+        double r = list_ratio(words_of(life, cases[i].a), words_of(life, cases[i].b));
         EXPECT(r > cases[i].expected - 1e-9 && r < cases[i].expected + 1e-9);
     }
 }

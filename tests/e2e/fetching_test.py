@@ -205,6 +205,8 @@ def _():
         v.add(define("fickle", "/mind", "FETCH EVERY 1 second FOR 1 second"))
         v.run("disable", "fickle", code=None)
         v.run("enable", "fickle", code=None)
+        if i == 7:
+            wait_until(lambda: v.rows("show", "steady")[0]["changes"] >= 2)
         v.run("stop", "steady" if i == 7 else "fickle", code=None)
         v.run("drop", "fickle")
     pairs = v.sql("SELECT old_version, new_version FROM vigil.changes WHERE sentinel = 'steady' "

@@ -240,6 +240,7 @@ TEST(dependants, "what others wait for is dropped only with CASCADE, which ends 
     REQUIRE(p->exit_code == 0 && p->nsteps == 2);
     EXPECT_TEXT(p->steps[0].name, "b");
     EXPECT_TEXT(p->steps[0].end_reason, "dependency");
+    EXPECT_TEXT(p->steps[0].state, "ended");
     EXPECT(p->steps[1].kind == STORE_STEP_DROP);
     over();
 }

@@ -132,7 +132,7 @@ TEST(views, "the views have exactly the columns people rely on, in that order")
             "url, version, fetched_at, last_modified, etag, size, digest");
     EXPECT_TEXT(columns_of(&x, "notifications"),
             "id, sentinel, at, method, target, state, attempts, next_try_at, sent_at, error");
-    EXPECT_TEXT(columns_of(&x, "events"), "id, at, sentinel, kind, detail");
+    EXPECT_TEXT(columns_of(&x, "events"), "id, at, sentinel, kind, detail, actual_at");
     EXPECT_TEXT(columns_of(&x, "requests"), "id, verb, text, state, exit_code, answer");
     EXPECT_INT(
             sql_int(&x,
