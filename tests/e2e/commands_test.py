@@ -122,6 +122,8 @@ def _():
         wrong("list", "--set", "fetch.max_body=a lot", says="not understood")
         wrong("list", "--set", "log.level=loud", says="error, warning, info or debug")
         wrong("list", "--set", "time.zone=Mars/Phobos", says="Mars/Phobos")
+        wrong("list", "--data", "", says="--data")
+        wrong("list", "--db", "", says="--db")
         wrong("list", "--allow", "localhost", says="localhost")
         wrong("list", "--allow", "10.0.0.0/33", says="10.0.0.0/33")
         wrong("check", "--now", "teatime", "-", says="--now teatime: not a time")

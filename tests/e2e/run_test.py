@@ -43,6 +43,8 @@ def _():
 @test("run tells how to look, how to add, where the data is; what it tells works as it stands")
 def _():
     with Vigil() as v:
+        v.data = f"{v.home}/it's mine"
+        v.where = ["--data", v.data]
         v.start()
         out = wait_until(lambda: "Ctrl-C" in v.output() and v.output())
         contains(out, v.data)
