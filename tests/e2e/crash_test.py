@@ -191,6 +191,89 @@ def _():
             v.kill()
 
 
+@test("a chain of sentinels, each waiting for the end of the one before, passes through a storm of"
+      " kills with every start and end at the instant it was due, once")
+def _():
+    dice = seeded()
+    with Site() as site, Vigil() as v:
+        site.put("/p", "<p>x</p>")
+        v.run("list")
+        begin = int(time.time() + 3)
+        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(begin))
+        page = f"USING {site.url}/p MONITOR links FETCH EVERY 1 second"
+        text = f"CREATE SENTINEL s0 {page} FROM {when} FOR 1 second;"
+        due, end = {("s0", "start"): begin, ("s0", "end"): begin + 1}, begin + 1
+        for i in range(1, 12):
+            wait = i % 3
+            offset = f" + {wait} seconds" if wait else ""
+            text += f"CREATE SENTINEL s{i} {page} FROM end(s{i - 1}){offset} FOR 1 second;"
+            text += f"CREATE SENTINEL with{i} {page} FROM start(s{i}) TO end(s{i});"
+            for name in (f"s{i}", f"with{i}"):
+                due[name, "start"], due[name, "end"] = end + wait, end + wait + 1
+            end += wait + 1
+        v.add(text)
+        kills = 0
+        while time.time() < end + 1:
+            v.start(wait=False)
+            time.sleep(dice.uniform(0.2, 1.0))
+            assert v.engine.poll() is None, v.output()[-3000:]
+            v.kill()
+            kills += 1
+        v.start()
+        wait_until(lambda: v.sql("SELECT count(*) FROM vigil.status WHERE state <> 'ended'") == "0")
+        rows = table(v, "SELECT sentinel, kind, extract(epoch FROM at)::float AS at, detail"
+                        " FROM vigil.events WHERE kind IN ('start', 'end')")
+        found = {(r["sentinel"], r["kind"]): r["at"] for r in rows}
+        equal(len(rows), len(found))
+        wrong = {k: (found.get(k), due[k]) for k in due
+                 if abs(found.get(k, 0) - due[k]) > 0.001}
+        equal(wrong, {})
+        equal({r["detail"] for r in rows if r["kind"] == "end"}, {"to-reached"})
+        print(f"# {kills} kills, {len(rows)} starts and ends")
+
+
+@test("a dead engine's lock that a dying child still holds for a moment is waited for")
+def _():
+    import fcntl
+    with Site() as site, Vigil() as v:
+        site.put("/p", "<p>x</p>")
+        v.add(f"CREATE SENTINEL s USING {site.url}/p MONITOR links FETCH EVERY 1 second")
+        v.start()
+        dead = v.engine.pid
+        wait_until(lambda: site.count("/p") >= 1)
+        with open(os.path.join(v.data, "lock"), "r+") as lock:
+            text = lock.read()
+            contains(text, f"engine {dead}")
+            v.kill()
+            wait_until(lambda: not processes_of(v), 10)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            v.start(wait=False)
+            time.sleep(1)
+            assert v.engine.poll() is None, "it did not wait:\n" + v.output()[-500:]
+            fcntl.flock(lock, fcntl.LOCK_UN)
+        seen = site.count("/p")
+        wait_until(lambda: site.count("/p") > seen)
+
+
+@test("told to stop at any moment of its start, it leaves nothing running and starts again")
+def _():
+    dice = seeded()
+    with Site() as site, Vigil() as v:
+        site.put("/p", "<p>x</p>")
+        v.add(f"CREATE SENTINEL s USING {site.url}/p MONITOR links FETCH EVERY 1 second")
+        for how in [signal.SIGTERM, signal.SIGINT] * 8:
+            v.start(wait=False)
+            time.sleep(dice.uniform(0, 0.6))
+            assert v.engine.poll() is None, v.output()[-3000:]
+            code = v.kill(how)
+            assert code in (0, -how, 128 + how), f"{how.name}: ended with {code}\n{v.output()[-3000:]}"
+            wait_until(lambda: not processes_of(v), 10, "nothing is left running")
+        seen = site.count("/p")
+        v.start()
+        wait_until(lambda: site.count("/p") >= seen + 2)
+        equal(v.sql("SELECT count(*) FROM vigil.versions"), "1")
+
+
 @test("killed while it makes or upgrades its database, the next start finishes the work")
 def _():
     with Site() as site:

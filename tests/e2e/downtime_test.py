@@ -195,6 +195,18 @@ def _():
         equal(site.count("/p"), 1)
         left = float(v.sql("SELECT extract(epoch FROM min(next_fetch_at) - now()) FROM vigil.status"))
         assert 3500 < left <= 3600, left
+        # Two hours later both are due, once, and one request serves them.
+        v.stop()
+        v.sql("""UPDATE vigil_kb.sentinel SET entered_at = entered_at - interval '2 hours',
+                     started_at = started_at - interval '2 hours',
+                     starts_at = starts_at - interval '2 hours';
+                 UPDATE vigil_kb.page_state SET last_fetch_at = last_fetch_at - interval '2 hours',
+                     verified_at = verified_at - interval '2 hours',
+                     next_fetch_at = next_fetch_at - interval '2 hours'""")
+        v.start()
+        wait_until(lambda: site.count("/p") == 2)
+        time.sleep(1.5)
+        equal(site.count("/p"), 2)
 
 
 @test("what changed while the engine was down is one change, from the version before to the one"

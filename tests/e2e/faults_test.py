@@ -256,6 +256,25 @@ def _():
         equal(v.status()["pages"]["failing"], 0)
 
 
+@test("while a page fails, its sentinels' last result is not \"unchanged\" but \"not computed\"")
+def _():
+    with Site() as site, Vigil() as v:
+        site.put("/p", "<p>one</p>")
+        v.start()
+        v.add(sentinel("s", site.url + "/p", monitor="links"))
+        wait_until(lambda: versions(v, site.url + "/p") == 1)
+        site.put("/p", "<p>two</p>")
+        result = "SELECT last_result FROM vigil.status"
+        wait_until(lambda: v.sql(result) == "unchanged")
+        site.put("/p", answers(500))
+        wait_until(lambda: error_of(v, "s"))
+        equal(v.sql(result), "not computed")
+        site.put("/p", "<p>three</p>")
+        wait_until(lambda: not error_of(v, "s"))
+        equal(v.sql(result), "unchanged")
+        equal(v.sql("SELECT evaluations, changes FROM vigil.status"), "2|0")
+
+
 @test("a server that goes away and comes back on its port is found again")
 def _():
     with Vigil() as v:
