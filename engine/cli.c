@@ -150,7 +150,7 @@ static bool walk(struct cli *c, const struct command *command, int argc, char **
         const char *value = equals ? equals + 1 : NULL;
         if (o->takes_value && !value && i + 1 < argc)
             value = argv[++i];
-        if (o->takes_value && !value) {
+        if (o->takes_value && (!value || !*value)) {
             complain("%s: %s needs a value: %s", command->name, o->name, o->help);
             return false;
         }

@@ -19,6 +19,7 @@ struct drawing {
     struct arena *arena;
     struct map labels;
     struct buf *out;
+    struct buf edges; /* between the two halves, drawn last so that no node changes sides */
 };
 
 static void put_label(struct buf *out, const char *s)
@@ -96,8 +97,8 @@ static void draw_node(void *ctx, const struct led_node_view *v)
             continue;
         name = l->name ? l->name : name;
         if (l->listener)
-            buf_printf(out, "    e%llu -> %s [style=dashed label=\"%s\"];\n", id, l->listener,
-                    l->effect);
+            buf_printf(&d->edges, "    e%llu -> %s [style=dashed label=\"%s\"];\n", id,
+                    l->listener, l->effect);
     }
     buf_printf(out, "    e%llu [shape=ellipse label=\"", id);
     put_label(out, name);
@@ -154,6 +155,7 @@ void engine_graph_dot(struct engine *e, struct buf *out)
     SCRATCH struct arena *arena = arena_new(NULL, "graph");
     struct drawing d = {.engine = e, .arena = arena, .out = out};
     map_init(&d.labels);
+    buf_init(&d.edges, 64 << 20);
     collect_labels(&d);
     buf_puts(out, "digraph vigil {\n    rankdir=LR;\n    node [fontname=\"sans-serif\" "
                   "fontsize=10];\n"
@@ -163,6 +165,7 @@ void engine_graph_dot(struct engine *e, struct buf *out)
     buf_puts(out, "    }\n    subgraph cluster_pages {\n    label=\"pages and sentinels\";\n"
                   "    color=gray;\n");
     draw_pages(&d);
-    buf_puts(out, "    }\n}\n");
+    buf_printf(out, "    }\n%s}\n", buf_text(&d.edges));
+    buf_done(&d.edges);
     map_done(&d.labels);
 }
