@@ -31,6 +31,7 @@ static const struct option {
         {"--user", OPT_USER, true, "only this owner's sentinels"},
         {"--now", OPT_NOW, true, "check as if it were this time"},
         {"--cascade", OPT_CASCADE, false, "end those that wait for it, too"},
+        {"--as", OPT_AS, true, "dot or svg"},
         {"--limit", OPT_LIMIT, true, "at most this many, the newest"},
 };
 
@@ -108,6 +109,8 @@ static bool take_option(
         c->limit = value;
     else if (o->flag == OPT_WAIT)
         c->wait = value;
+    else if (o->flag == OPT_AS)
+        c->as = value;
     return true;
 }
 
@@ -147,7 +150,7 @@ static bool walk(struct cli *c, const struct command *command, int argc, char **
         const char *value = equals ? equals + 1 : NULL;
         if (o->takes_value && !value && i + 1 < argc)
             value = argv[++i];
-        if (o->takes_value && !value) {
+        if (o->takes_value && (!value || !*value)) {
             complain("%s: %s needs a value: %s", command->name, o->name, o->help);
             return false;
         }

@@ -23,6 +23,7 @@ enum option_flag {
     OPT_CASCADE = 1 << 6,
     OPT_LIMIT = 1 << 7,
     OPT_WAIT = 1 << 8,
+    OPT_AS = 1 << 10,
     OPT_REST = 1 << 9, /* everything behind the command goes to another program */
 };
 
@@ -32,7 +33,7 @@ struct cli {
     struct settings settings;
     const char *db, *data;
     bool json, follow, cascade, quiet;
-    const char *since, *state, *user, *now, *limit, *wait;
+    const char *since, *state, *user, *now, *limit, *wait, *as;
     char **args;
     int nargs;
 };

@@ -203,8 +203,13 @@ static int ask_about_names(struct cli *c, const char *verb)
     request_begin(&text, c->json);
     if (c->cascade)
         buf_puts(&text, "CASCADE\n");
-    for (int i = 0; i < c->nargs; i++)
+    for (int i = 0; i < c->nargs; i++) {
+        if (strpbrk(c->args[i], "\r\n")) {
+            fputs("vigil: a name has no line break\n", stderr);
+            return EXIT_WRONG;
+        }
         buf_printf(&text, "%s\n", c->args[i]);
+    }
     return ask(c, verb, buf_text(&text));
 }
 

@@ -31,17 +31,35 @@ static void show_change(const struct engine_change *c, void *arg)
     cli_print_change(&shown, /* whole= */ false, stdout);
 }
 
+/* As a shell wants it; plain words stay as they are. */
+static const char *quoted(struct arena *life, const char *s)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:=@%+,";
+    if (*s && s[strspn(s, plain)] == 0)
+        return s;
+    BUF(out, 1 << 16);
+    buf_putc(&out, '\'');
+    for (; *s; s++)
+        if (*s == '\'')
+            buf_puts(&out, "'\\''");
+        else
+            buf_putc(&out, *s);
+    buf_putc(&out, '\'');
+    return arena_strdup(life, buf_text(&out));
+}
+
 /* The command as the user can type it again: with the directory or database it runs on. */
 static const char *again(struct cli *c)
 {
     char exe[4096];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     exe[n > 0 ? n : 0] = 0;
-    const char *where = c->db ? arena_printf(c->life, " --db '%s'", c->db)
+    const char *where = c->db ? arena_printf(c->life, " --db %s", quoted(c->life, c->db))
                         : strcmp(c->data, cli_default_data(c->life)) == 0
                                 ? ""
-                                : arena_printf(c->life, " --data %s", c->data);
-    return arena_printf(c->life, "%s%%s%s", n > 0 ? exe : "vigil", where);
+                                : arena_printf(c->life, " --data %s", quoted(c->life, c->data));
+    return arena_printf(c->life, "%s%%s%s", n > 0 ? quoted(c->life, exe) : "vigil", where);
 }
 
 static void print_hints(struct cli *c, const struct store *s)

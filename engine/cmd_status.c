@@ -2,7 +2,12 @@
 #include "engine/commands.h"
 #include "engine/engine_int.h"
 #include "base/json.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* ---- status
  * ----------------------------------------------------------------------------------- */
@@ -178,5 +183,65 @@ int cmd_types(struct cli *c)
         json_object_end(&j);
         puts(buf_text(&out));
     }
+    return EXIT_DONE;
+}
+
+/* ---- graph
+ * ----------------------------------------------------------------------------------------- */
+
+/* Lets Graphviz lay the graph out; it reads from us and writes to our standard output. */
+static int draw_svg(const char *dot)
+{
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) != 0) {
+        fprintf(stderr, "vigil: no pipe: %s\n", strerror(errno));
+        return EXIT_CANNOT;
+    }
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(fds[0], STDIN_FILENO);
+        execlp("dot", "dot", "-Tsvg", (char *)NULL);
+        fprintf(stderr,
+                "vigil: cannot run dot: %s\nInstall the package graphviz, or use --as dot.\n",
+                strerror(errno));
+        _exit(EXIT_CANNOT);
+    }
+    close(fds[0]);
+    signal(SIGPIPE, SIG_IGN); /* dot may not be there */
+    for (size_t left = strlen(dot); pid > 0 && left > 0;) {
+        ssize_t n = write(fds[1], dot, left);
+        if (n <= 0)
+            break;
+        dot += n;
+        left -= (size_t)n;
+    }
+    close(fds[1]);
+    int status = 0;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_CANNOT;
+}
+
+int cmd_graph(struct cli *c)
+{
+    bool svg = c->as && strcmp(c->as, "svg") == 0;
+    if (c->as && !svg && strcmp(c->as, "dot") != 0) {
+        fprintf(stderr, "vigil: --as %s: write dot or svg\n", c->as);
+        return EXIT_WRONG;
+    }
+    struct fault f = {0};
+    char *dot;
+    const char *path = cli_control(c);
+    enum err e = path ? control_ask(path, "graph", c->life, &f, &dot)
+                      : fault_set(&f, ERR_NET, "no engine answers");
+    if (e != OK) {
+        if (!*f.hint)
+            fault_hint(&f, "The graph is that of a running engine; `vigil run` starts one.");
+        return cli_fail(&f);
+    }
+    if (svg)
+        return draw_svg(dot);
+    fputs(dot, stdout);
     return EXIT_DONE;
 }

@@ -33,3 +33,4 @@ int cmd_psql(struct cli *c);
 int cmd_status(struct cli *c);
 int cmd_settings(struct cli *c);
 int cmd_types(struct cli *c);
+int cmd_graph(struct cli *c);

@@ -1,4 +1,4 @@
-/* The engine's own door: a unix socket that answers `status` and `settings`.
+/* The engine's own door: a unix socket that answers `status`, `settings` and `graph`.
  *
  * It needs no database, so it can say that the database is away.  A question is one line, the
  * answer is everything until the connection closes.  The socket lies in a directory only the
@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { QUESTION_MAX = 64, ANSWER_MAX = 1 << 20, CALLERS_MAX = 16 };
+enum { QUESTION_MAX = 64, ANSWER_MAX = 64 << 20, CALLERS_MAX = 16 };
 
 struct caller {
     struct list link;
@@ -51,6 +51,8 @@ static void answer(struct caller *c)
     struct engine *e = c->control->engine;
     if (strcmp(c->question, "status") == 0)
         engine_status_json(e, &c->answer);
+    else if (strcmp(c->question, "graph") == 0)
+        engine_graph_dot(e, &c->answer);
     else if (strcmp(c->question, "settings") == 0)
         settings_json(e->settings, &c->answer);
     else

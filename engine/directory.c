@@ -129,6 +129,7 @@ static struct point point_of(struct arena *a, const struct grammar_time *t)
     /* A negative offset was turned into the instant it means when it was checked. */
     if ((t->kind == GRAMMAR_TIME_START || t->kind == GRAMMAR_TIME_END) && t->offset < 0) {
         p.kind = GRAMMAR_TIME_AT;
+        p.before_start = t->kind == GRAMMAR_TIME_START;
     }
     return p;
 }

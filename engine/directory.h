@@ -19,7 +19,8 @@ enum phase { PHASE_WAITING, PHASE_RUNNING, PHASE_ENDED };
 struct point {
     enum grammar_time_kind kind; /* AT, START, END, FOR, NEVER */
     char *of;                    /* START, END: whose */
-    msec offset;                 /* START, END, FOR */
+    msec offset;                 /* START, END, FOR; negative: AT, that long before `of`'s */
+    bool before_start;           /* with a negative offset: before its start, not its end */
 };
 
 struct life;

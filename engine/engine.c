@@ -25,13 +25,19 @@ msec engine_wall_of(const struct engine *e, msec detector)
     return detector - led_now(e->led) + led_wall(e->led);
 }
 
+bool engine_has_memory(const struct engine *e)
+{
+    return e->held_bytes <
+           (size_t)settings_number(e->settings, SETTING_STORE_MAX_PENDING_BYTES);
+}
+
 bool engine_has_room(const struct engine *e)
 {
     const struct settings *s = e->settings;
     return e->available && !e->stopping && !e->replaying &&
            store_writer_pending(e->writer) <
                    (size_t)settings_number(s, SETTING_STORE_MAX_PENDING) &&
-           e->held_bytes < (size_t)settings_number(s, SETTING_STORE_MAX_PENDING_BYTES);
+           engine_has_memory(e);
 }
 
 void engine_submit(struct engine *e, struct store_job *job)

@@ -72,7 +72,8 @@ msec engine_wall(const struct engine *e);
 /* What the detector calls an instant is on its own line; this is the wall clock's name for
  * it.  They differ only after the wall clock jumped. */
 msec engine_wall_of(const struct engine *e, msec detector);
-bool engine_has_room(const struct engine *e);
+bool engine_has_room(const struct engine *e);   /* for another fetch */
+bool engine_has_memory(const struct engine *e); /* for another body */
 /* Every job goes in and comes back through these. */
 void engine_submit(struct engine *e, struct store_job *job);
 void engine_answered(struct engine *e);
@@ -88,6 +89,7 @@ struct life {
     struct led_rule *start_rule, *end_rule; /* pending */
     struct webpage *page;
     struct stream *stream; /* while in the graph */
+    bool lingers;          /* has ended, but is still owed what its last tick brings */
     bool wants_source;     /* its question is about bytes, not only about the digest */
     struct list in_stream;
 };
@@ -101,6 +103,10 @@ void life_give_events(
 /* At start-up: `life_prepare` for every sentinel, then `life_resume` for every one. */
 void life_prepare(struct engine *e, struct sentinel *s);
 void life_resume(struct engine *e, struct sentinel *s);
+/* `other`, which it precedes by a fixed time, has new instants. */
+void life_follow(struct sentinel *s, const struct sentinel *other);
+/* The fetch it lingered for is over. */
+void life_release(struct life *l);
 /* Ends it when what it waits for was stopped or dropped while no engine ran; its own
  * dependants follow. */
 void life_give_up(struct engine *e, struct sentinel *s);
@@ -136,6 +142,7 @@ struct stream {
 void stream_join(struct life *l, bool resume);
 void stream_leave(struct life *l);
 msec stream_next_tick(const struct stream *s);
+void stream_close_if_all_linger(struct stream *s);
 void stream_set_interval(struct stream *s, msec interval);
 
 /* ---- webpage.c: one page, its fetches and what is known of it -------------------------------
@@ -242,3 +249,6 @@ void control_stop(struct engine *e);
 MUST_USE enum err control_ask(const char *path, const char *question, struct arena *life,
         struct fault *f, char **ret_answer);
 void engine_status_json(struct engine *e, struct buf *out);
+
+/* graph.c: the event graph, the pages and who listens, in Graphviz's language. */
+void engine_graph_dot(struct engine *e, struct buf *out);

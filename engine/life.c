@@ -100,8 +100,29 @@ static void enter(struct life *l, bool resume)
     stream_leave(l);
 }
 
+static void leave(struct life *l);
+
+/* A tick at the very end still counts: whoever ends at the instant of its tick stays to be
+ * told what the fetch brings, though its stream ticks no more. */
+static bool linger(struct life *l)
+{
+    struct stream *s = l->stream;
+    if (!s || !s->waiting || !l->page->transfer || s->last_tick != led_now(l->engine->led))
+        return false;
+    l->lingers = true;
+    stream_close_if_all_linger(s);
+    return true;
+}
+
+void life_release(struct life *l)
+{
+    if (l->lingers)
+        leave(l);
+}
+
 static void leave(struct life *l)
 {
+    l->lingers = false;
     if (!l->stream)
         return;
     cdg_leave(l->engine->cdg, l->stream->id, l->sentinel->id);
@@ -171,7 +192,8 @@ static void end_now(struct life *l, const char *reason, msec nominal)
     bool never_started = s->phase == PHASE_WAITING;
     rule_drop(l->engine, &l->start_rule);
     rule_drop(l->engine, &l->end_rule);
-    leave(l); /* (3) */
+    if (!linger(l))
+        leave(l); /* (3) */
     s->phase = PHASE_ENDED;
     s->ended_at = nominal;
     if (never_started && strcmp(reason, "to-reached") == 0)
@@ -209,6 +231,12 @@ static struct led_event *end_event(struct life *l)
     if (!l->end)
         l->end = led_primitive(l->engine->led, NULL);
     return l->end;
+}
+
+/* A point before another's start or end was turned into an instant when it was checked. */
+static bool hangs_on_other(const struct point *p)
+{
+    return p->kind == GRAMMAR_TIME_START || p->kind == GRAMMAR_TIME_END;
 }
 
 enum { START_PRIORITY = 1, END_PRIORITY = 2 }; /* at one instant, ends come before starts */
@@ -267,7 +295,7 @@ static struct led_rule *rule_on_point(
 static void watch_end(struct life *l)
 {
     struct sentinel *s = l->sentinel;
-    if (s->to.of && directory_find(&l->engine->directory, s->to.of))
+    if (hangs_on_other(&s->to) && directory_find(&l->engine->directory, s->to.of))
         l->end_rule = rule_on_point(l, &s->to, end_due, END_PRIORITY);
     else if (s->ends_at != MSEC_NEVER)
         l->end_rule = rule_at(l, s->ends_at, end_due, END_PRIORITY);
@@ -276,7 +304,7 @@ static void watch_end(struct life *l)
 static void watch_start(struct life *l)
 {
     struct sentinel *s = l->sentinel;
-    if (s->from.of && s->from.kind != GRAMMAR_TIME_AT)
+    if (hangs_on_other(&s->from))
         l->start_rule = rule_on_point(l, &s->from, start_due, START_PRIORITY);
     else
         l->start_rule = rule_at(l, s->starts_at, start_due, START_PRIORITY);
@@ -312,6 +340,42 @@ void life_resume(struct engine *e, struct sentinel *s)
     }
 }
 
+/* The point is an offset before another's start or end, which has a new instant. */
+static bool follow_point(const struct point *p, const struct sentinel *other, msec *at)
+{
+    if (!p->of || hangs_on_other(p) || p->offset >= 0 ||
+            !grammar_name_equal(p->of, other->name))
+        return false;
+    msec base = p->before_start ? other->starts_at : other->ends_at;
+    if (base == MSEC_NEVER || base + p->offset == *at)
+        return false;
+    *at = base + p->offset;
+    return true;
+}
+
+void life_follow(struct sentinel *s, const struct sentinel *other)
+{
+    struct life *l = s->life;
+    if (s->phase == PHASE_ENDED)
+        return;
+    bool ends = follow_point(&s->to, other, &s->ends_at);
+    bool starts = s->phase == PHASE_WAITING && follow_point(&s->from, other, &s->starts_at);
+    if (ends) {
+        rule_drop(l->engine, &l->end_rule);
+        watch_end(l);
+    }
+    if (starts) {
+        rule_drop(l->engine, &l->start_rule);
+        watch_start(l);
+    }
+    if (starts || ends)
+        record(s, NULL, NULL, engine_wall(l->engine));
+    if (starts && s->starts_at <= led_wall(l->engine->led))
+        start_now(l, s->starts_at);
+    if (ends && s->ends_at <= led_wall(l->engine->led))
+        end_now(l, "to-reached", s->ends_at);
+}
+
 /* Can the start it waits for still come? */
 static bool is_hopeless(const struct engine *e, const struct sentinel *s)
 {
@@ -330,7 +394,7 @@ void life_give_up(struct engine *e, struct sentinel *s)
 /* When a point that hangs on another sentinel was or is due, as far as that is known. */
 static msec point_due(const struct engine *e, const struct point *p, msec absolute)
 {
-    if (!p->of || p->kind == GRAMMAR_TIME_AT)
+    if (!hangs_on_other(p))
         return absolute;
     struct sentinel *other = directory_find(&e->directory, p->of);
     if (!other)

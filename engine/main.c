@@ -28,6 +28,8 @@ const struct command commands[] = {
                 "remove sentinels and their history"},
         {"status", cmd_status, OPT_JSON, 0, 0, "",
                 "engine, database, queue and fetch figures at a glance"},
+        {"graph", cmd_graph, OPT_AS, 0, 0, "",
+                "the live events, rules, pages and sentinels, drawn with Graphviz"},
         {"settings", cmd_settings, OPT_JSON, 0, 0, "",
                 "each setting with value, unit, default and why"},
         {"types", cmd_types, OPT_JSON, 0, 0, "", "the change types that can be monitored"},

@@ -32,6 +32,15 @@ static void forget(struct engine *e, struct sentinel *s)
     directory_remove(&e->directory, s);
 }
 
+/* Those that begin or end a fixed time before it. */
+static void follow_all(struct engine *e, struct sentinel *made)
+{
+    struct relation *at = NULL;
+    struct sentinel *other;
+    while ((other = directory_next_dependant(&e->directory, made->name, &at)))
+        life_follow(other, made);
+}
+
 static void carry_out(struct engine *e, struct request_plan *plan)
 {
     struct led_event *start, *end;
@@ -48,6 +57,7 @@ static void carry_out(struct engine *e, struct request_plan *plan)
                 forget(e, s->known);
             }
             adopt(e, s->made, step, start, end);
+            follow_all(e, s->made);
             s->made = NULL;
             break;
         case STORE_STEP_STATE:

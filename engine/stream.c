@@ -148,6 +148,16 @@ void stream_leave(struct life *l)
     stream_free(s);
 }
 
+void stream_close_if_all_linger(struct stream *s)
+{
+    struct fault f = {0};
+    list_each (m, &s->members)
+        if (!list_entry(m, struct life, in_stream)->lingers)
+            return;
+    if (led_raise(s->page->engine->led, s->closer, 0, &f) != OK)
+        log_error("closing a fetch rule: %s", f.message);
+}
+
 msec stream_next_tick(const struct stream *s)
 {
     msec last = s->last_tick == MSEC_NEVER ? s->opened : s->last_tick;

@@ -335,10 +335,26 @@ void webpage_hold(struct webpage *p, size_t body_bytes)
     e->held_bytes += p->held;
 }
 
+/* Whoever stayed only for this fetch goes.  Going may free the stream, so start anew. */
+static void release_lingering(struct webpage *p)
+{
+again:
+    list_each (pos, &p->streams) {
+        list_each (m, &list_entry(pos, struct stream, of_page)->members) {
+            struct life *l = list_entry(m, struct life, in_stream);
+            if (l->lingers) {
+                life_release(l);
+                goto again;
+            }
+        }
+    }
+}
+
 void webpage_settled(struct webpage *p)
 {
     p->busy = false;
     webpage_hold(p, 0);
+    release_lingering(p);
     if (list_is_empty(&p->streams)) {
         webpage_free_if_unused(p);
         return;
@@ -472,6 +488,7 @@ static void failed(struct webpage *p, const char *reason, bool is_gone, msec ask
     touch(p);
     p->busy = false;
     webpage_hold(p, 0);
+    release_lingering(p);
     webpage_free_if_unused(p);
 }
 
@@ -489,6 +506,12 @@ void webpage_readable(struct webpage *p, const char *etag, const char *last_modi
         tell_members(p, "recovered", NULL);
         set_text(&p->error, NULL);
     }
+}
+
+static void postpone(struct webpage *p)
+{
+    p->postponed = true;
+    list_append(&p->engine->postponed, &p->in_postponed);
 }
 
 static bool same_text(const char *a, const char *b)
@@ -531,13 +554,17 @@ static void fetched(const struct fetch_response *r, void *arg)
             fetch_trust_lied(&p->host->trust, p->last_fetch);
         }
     }
-    learn(p, is_new, r->last_modified_at);
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
         if (s->period == 0)
             s->waiting = true; /* on change means all versions, whoever asked */
     }
-    if (is_new) {
+    if (is_new && e->visits && !engine_has_memory(e)) {
+        /* Too much is on its way already: this one is asked for again when there is room. */
+        p->busy = false;
+        webpage_hold(p, 0);
+        postpone(p);
+    } else if (is_new) {
         struct visit_source source = {
                 .body = r->body,
                 .body_bytes = r->body_bytes,
@@ -548,9 +575,11 @@ static void fetched(const struct fetch_response *r, void *arg)
                 .sha = sha,
                 .fetched_at = p->last_fetch,
         };
+        learn(p, is_new, r->last_modified_at);
         visit_start(p, &source);
     } else {
         /* A 304 need not repeat what has not changed. */
+        learn(p, is_new, r->last_modified_at);
         bool whole = r->outcome == FETCH_OK;
         webpage_readable(p, whole || r->etag ? r->etag : p->etag,
                 whole || r->last_modified ? r->last_modified : p->last_modified);
@@ -615,8 +644,7 @@ void webpage_want(struct webpage *p, struct stream *s)
         return;
     }
     if (!engine_has_room(e)) {
-        p->postponed = true;
-        list_append(&e->postponed, &p->in_postponed);
+        postpone(p);
         return;
     }
     fetch_now(p);

@@ -22,7 +22,7 @@ SELECT s.name,
        t.evaluations,
        t.changes,
        t.notifications,
-       t.last_result,
+       CASE WHEN g.error IS NULL THEN t.last_result ELSE 'not computed' END AS last_result,
        coalesce(g.error, t.reason) AS error,
        s.definition
   FROM vigil_kb.sentinel s
@@ -51,7 +51,7 @@ COMMENT ON COLUMN vigil.status.next_fetch_at IS 'When its page is due to be fetc
 COMMENT ON COLUMN vigil.status.evaluations IS 'How many times versions were compared for it';
 COMMENT ON COLUMN vigil.status.changes IS 'How many of these were changes';
 COMMENT ON COLUMN vigil.status.notifications IS 'How many notifications were owed for them';
-COMMENT ON COLUMN vigil.status.last_result IS 'changed, unchanged or not computed: the newest comparison';
+COMMENT ON COLUMN vigil.status.last_result IS 'changed or unchanged: the newest comparison; not computed: it could not be made, or the page fails';
 COMMENT ON COLUMN vigil.status.error IS 'Why the newest fetch failed, or why the newest comparison could not be made; empty: all is well';
 COMMENT ON COLUMN vigil.status.definition IS 'The sentinel in canonical form';
 

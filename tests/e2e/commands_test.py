@@ -107,6 +107,7 @@ def _():
         wrong("list", "--state", "sleeping", says='there is no state "sleeping"')
         wrong("changes", "--since", says="--since needs a value")
         wrong("changes", "--since", "teatime", says="--since teatime: not a time")
+        wrong("changes", "--since", "99999999999 days", says="--since")
         wrong("changes", "--limit", "many", says="--limit many: not a number")
         wrong("changes", "--limit", "-1", says="--limit -1: not a number")
         wrong("changes", "--wait", "long", says="--wait long: not a span")
@@ -121,6 +122,8 @@ def _():
         wrong("list", "--set", "fetch.max_body=a lot", says="not understood")
         wrong("list", "--set", "log.level=loud", says="error, warning, info or debug")
         wrong("list", "--set", "time.zone=Mars/Phobos", says="Mars/Phobos")
+        wrong("list", "--data", "", says="--data")
+        wrong("list", "--db", "", says="--db")
         wrong("list", "--allow", "localhost", says="localhost")
         wrong("list", "--allow", "10.0.0.0/33", says="10.0.0.0/33")
         wrong("check", "--now", "teatime", "-", says="--now teatime: not a time")
@@ -151,7 +154,8 @@ def _():
             wrong(f"{home}/large", "larger than 64 MiB")
             wrong("/dev/zero", "larger than 64 MiB")
             wrong(f"{home}/binary", "")
-            wrong(f"{home}/latin", "")
+            if command in ("check", "fmt"):
+                wrong(f"{home}/latin", "0xfc is not UTF-8")
             if os.geteuid() != 0:
                 os.chmod(f"{home}/latin", 0)
                 wrong(f"{home}/latin", "Permission denied")
@@ -332,6 +336,9 @@ def _():
     contains(v.run("diff", "nobody", code=1).stderr, 'no sentinel "nobody"')
     contains(v.run("diff", "news", "999999", code=1).stderr, "no change 999999")
     contains(v.run("diff", "news", "99999999999999999999", code=1).stderr, "no change")
+    for nonsense in ("", "a b", "news\nrefs"):
+        v.run("disable", nonsense, code=1)
+        v.run("show", nonsense, code=1)
     for verb in ("enable", "disable", "stop", "drop"):
         contains(v.run(verb, "newz", code=1).stderr, 'Did you mean "News"?')
         wrong = v.rows(verb, "newz", code=1)

@@ -65,6 +65,23 @@ def _():
         assert seen[1] - seen[0] > 0.01 and seen[2] - seen[1] > 1.5, seen
 
 
+@test("what a sentinel has seen is remembered for itself: a restart skips nothing for the slow one")
+def _():
+    with Running(db=pg().database()) as v:
+        site().put("/two", "<p>1</p>")
+        v.add(define("fast", "/two") + define("slow", "/two", "FETCH EVERY 4 seconds"))
+        wait_until(lambda: v.sql("SELECT count(*) FROM vigil.versions") == "1")
+        site().put("/two", "<p>2</p>")
+        wait_until(lambda: v.rows("changes", "fast"))
+        equal(v.rows("changes", "slow"), [])
+        v.stop()
+        v.start()
+        # The page is as the store knows it; to the slow one it is new all the same.
+        wait_until(lambda: v.rows("changes", "slow"))
+        equal([(c["old_version"], c["new_version"]) for c in v.rows("changes", "slow")], [(1, 2)])
+        equal(len(v.rows("changes", "fast")), 1)
+
+
 @test("a newcomer needs no fetch when a version was verified less than its interval ago")
 def _():
     v = running()

@@ -43,6 +43,8 @@ def _():
 @test("run tells how to look, how to add, where the data is; what it tells works as it stands")
 def _():
     with Vigil() as v:
+        v.data = f"{v.home}/it's mine"
+        v.where = ["--data", v.data]
         v.start()
         out = wait_until(lambda: "Ctrl-C" in v.output() and v.output())
         contains(out, v.data)
@@ -177,6 +179,54 @@ def _():
         equal((calm["changes"], calm["error"]), (0, None))
         assert calm["evaluations"] >= 1
         equal([r["error"] for r in v.rows("list") if r["error"]], [])
+
+
+@test("Ctrl-C on a terminal, which everybody in the foreground gets, stops everything cleanly")
+def _():
+    with Vigil() as v:
+        v.out = open(f"{v.home}/out", "ab")
+        v.engine = subprocess.Popen(
+            [VIGIL, "demo", *v.where, "--set", f"demo.port={free_port()}"], stdout=v.out,
+            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=v.env, start_new_session=True)
+        wait_until(lambda: v.output().count("#") >= 2, 30, "changes scroll by")
+        server = v.postmaster()
+        os.killpg(v.engine.pid, signal.SIGINT)
+        equal(v.engine.wait(10 * SLOW), 0)
+        v.out.close()
+        v.engine = None
+        assert "away" not in v.output() and "error" not in v.output().lower(), v.output()
+        assert not os.path.exists(f"/proc/{server}"), "its server still runs"
+        assert not os.path.exists(f"{v.data}/pg/postmaster.pid")
+
+
+@test("on a terminal changes are coloured, elsewhere and with NO_COLOR they are not")
+def _():
+    import pty
+    with Vigil(db=pg().database()) as v:
+        v.run("list")
+        v.start()
+        site().put("/colour", "<p>old</p>")
+        v.add(define("colour", "/colour"))
+        wait_until(lambda: v.sql("SELECT count(*) FROM vigil.versions") == "1")
+        site().put("/colour", "<p>new</p>")
+        wait_until(lambda: v.rows("changes"))
+
+        def on_terminal(**env):
+            master, slave = pty.openpty()
+            clean = {k: w for k, w in v.env.items() if k != "NO_COLOR"}
+            subprocess.run([VIGIL, "changes", *v.where], stdout=slave, env={**clean, **env},
+                           stdin=subprocess.DEVNULL, check=True)
+            os.close(slave)
+            text = os.read(master, 65536).decode()
+            os.close(master)
+            return text
+        text = on_terminal(TERM="xterm")
+        contains(text, "\x1b[32m+ new\x1b[0m")
+        contains(text, "\x1b[31m- old\x1b[0m")
+        for text in (on_terminal(TERM="xterm", NO_COLOR="1"), on_terminal(TERM="dumb"),
+                     v.run("changes").stdout):
+            contains(text, "+ new")
+            assert "\x1b" not in text, repr(text)
 
 
 @test("demo on a port that is taken says so and what to do")
