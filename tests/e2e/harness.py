@@ -171,13 +171,9 @@ class Vigil:
             [VIGIL, "run", *self.where, *settings, *self.args, *words],
             stdout=self.out, stderr=subprocess.STDOUT, env=self.env, stdin=subprocess.DEVNULL)
         if wait:
-            wait_until(lambda: (self.has_database() and self.is_up())
-                       or self.engine.poll() is not None, 60, "the engine answers")
+            wait_until(lambda: self.is_up() or self.engine.poll() is not None, 60,
+                       "the engine answers")
             assert self.engine.poll() is None, "the engine ended:\n" + self.output()
-
-    def has_database(self):
-        """Asking for the status before there is one would make it, in the engine's way."""
-        return "--db" in self.args or os.path.exists(os.path.join(self.data, "pg", "PG_VERSION"))
 
     def is_up(self):
         done = self.run("status", "--json", code=None, settings=())
