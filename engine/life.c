@@ -67,12 +67,14 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
 
 /* ---- in and out of the graph ------------------------------------------------------------- */
 
-static void enter(struct life *l, bool resume)
+/* `since`: when it takes its place, on the wall clock; a start may be noticed a little late,
+ * and the ticks count from when it was due. */
+static void enter(struct life *l, bool resume, msec since)
 {
     struct sentinel *s = l->sentinel;
     struct engine *e = l->engine;
     if (!resume) {
-        s->entered_at = engine_wall_of(e, led_now(e->led));
+        s->entered_at = since;
         s->base_version = s->last_version = l->page->latest;
     }
     SCRATCH struct arena *scratch = arena_new(NULL, "enter");
@@ -165,7 +167,7 @@ static void start_now(struct life *l, msec nominal)
         watch_end(l);
     }
     if (s->enabled) /* (2) */
-        enter(l, /* resume= */ false);
+        enter(l, /* resume= */ false, nominal);
     record(s, "start", NULL, nominal);
     raise(l->engine, l->start);
 }
@@ -334,7 +336,7 @@ void life_resume(struct engine *e, struct sentinel *s)
     } else if (s->enabled) {
         /* Enabled while no engine ran: it takes its place now. */
         bool resume = s->entered_at != MSEC_NEVER;
-        enter(s->life, resume);
+        enter(s->life, resume, engine_wall(e));
         if (!resume)
             record(s, NULL, NULL, engine_wall(e));
     }
@@ -448,7 +450,7 @@ void life_set_enabled(struct sentinel *s, bool enabled)
     if (s->phase != PHASE_RUNNING)
         return;
     if (enabled) {
-        enter(s->life, /* resume= */ false);
+        enter(s->life, /* resume= */ false, engine_wall(s->life->engine));
         record(s, NULL, NULL, engine_wall(s->life->engine)); /* base and phase it now has */
     } else {
         leave(s->life);

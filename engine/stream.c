@@ -90,9 +90,12 @@ static void stream_open(struct stream *s, msec entered, bool resume)
 {
     struct engine *e = s->page->engine;
     struct fault f = {0};
-    s->opened = resume ? entered : led_now(e->led);
+    s->opened = entered;
     if (!resume) {
-        CHECK(led_raise(e->led, s->opener, 0, &f) == OK);
+        msec late = led_now(e->led) - entered;
+        if (late < 0 || late >= s->interval)
+            s->opened = led_now(e->led);
+        CHECK(led_raise_at(e->led, s->opener, s->opened, 0, &f) == OK);
         return;
     }
     /* A clock that was set back, or somebody due before this one entered, can put its opening
@@ -119,7 +122,8 @@ void stream_join(struct life *l, bool resume)
 {
     struct sentinel *who = l->sentinel;
     struct webpage *p = l->page;
-    msec entered = resume ? who->entered_at : led_now(l->engine->led);
+    struct led *led = l->engine->led;
+    msec entered = who->entered_at - led_wall(led) + led_now(led);
     struct stream *s = stream_find(p, who->fetch_every, entered);
     if (!s) {
         s = stream_new(p, who->fetch_every);
