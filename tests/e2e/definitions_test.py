@@ -184,8 +184,6 @@ def _():
              "NOTIFY BY email"),
             ("CREATE SENTINEL a USING http://a.org MONITOR links NOTIFY BY webhook http://b.org",
              "NOTIFY BY webhook"),
-            ("CREATE SENTINEL a USING http://a.org MONITOR links NOTIFY BY dashboard EVERY 1 day",
-             "NOTIFY .. EVERY a period"),
             ("CREATE SENTINEL a USING http://a.org MONITOR links WITH (method = 'POST')",
              "request options (WITH)"),
             ("ALTER SENTINEL later FETCH EVERY 1 hour", "ALTER SENTINEL"),

@@ -177,7 +177,8 @@ class Vigil:
 
     def has_database(self):
         """Asking for the status before there is one would make it, in the engine's way."""
-        return "--db" in self.where + self.args or os.path.exists(os.path.join(self.data, "pg", "PG_VERSION"))
+        return ("--db" in self.where + self.args or
+                os.path.exists(os.path.join(self.data, "pg", "PG_VERSION")))
 
     def is_up(self):
         done = self.run("status", "--json", code=None, settings=())
