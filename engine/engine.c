@@ -20,6 +20,19 @@ static msec engine_mono(const struct engine *e)
     return clock_mono(e->clock) + e->mono_shift;
 }
 
+/* Two clocks read one after the other, in whole milliseconds, disagree by one now and then;
+ * that is no jump.  Only a real one moves what the detector takes for the wall clock. */
+enum { JITTER_MS = 20 };
+
+static msec steady_wall(struct engine *e, msec mono)
+{
+    msec offset = clock_wall(e->clock) - mono;
+    msec moved = offset - e->wall_offset;
+    if (moved > JITTER_MS || moved < -JITTER_MS)
+        e->wall_offset = offset;
+    return mono + e->wall_offset;
+}
+
 msec engine_wall_of(const struct engine *e, msec detector)
 {
     return detector - led_now(e->led) + led_wall(e->led);
@@ -72,9 +85,9 @@ void engine_catch_up(struct engine *e)
         e->worst_lateness = late;
     if (late > STALL_MS) {
         e->late_wakes++;
-        led_wake(e->led, now, engine_wall(e));
+        led_wake(e->led, now, steady_wall(e, now));
     } else {
-        led_advance(e->led, now, engine_wall(e));
+        led_advance(e->led, now, steady_wall(e, now));
     }
 }
 
@@ -187,7 +200,8 @@ static void bring_back(struct engine *e)
         life_resume(e, container_of(n, struct sentinel, by_id));
     map_each (n, &e->pages_by_id)
         webpage_resume(container_of(n, struct webpage, by_id));
-    led_wake(e->led, engine_mono(e), engine_wall(e));
+    msec present = engine_mono(e);
+    led_wake(e->led, present, steady_wall(e, present));
     map_each (n, &e->directory.by_id)
         life_give_up(e, container_of(n, struct sentinel, by_id));
     e->replaying = false;

@@ -33,7 +33,8 @@ struct engine {
     struct directory directory;
 
     struct led *led;
-    msec mono_shift; /* detector's monotonic line = clock_mono + mono_shift */
+    msec mono_shift;  /* detector's monotonic line = clock_mono + mono_shift */
+    msec wall_offset; /* its wall clock = that line + this, until the clock is really set */
     struct loop_timer led_timer;
 
     struct map pages_by_url, pages_by_id, hosts;

@@ -591,8 +591,9 @@ static void fetched(const struct fetch_response *r, void *arg)
 /* A page that was fetched but cannot be read is an error, never a version. */
 void webpage_unreadable(struct webpage *p, const char *reason)
 {
-    failed(p, reason, /* is_gone= */ false, 0);
-    engine_settle(p->engine);
+    struct engine *e = p->engine;
+    failed(p, reason, /* is_gone= */ false, 0); /* the page may be gone after this */
+    engine_settle(e);
 }
 
 /* ---- wanting a page ------------------------------------------------------------------------
@@ -639,8 +640,10 @@ void webpage_want(struct webpage *p, struct stream *s)
         return; /* the server asked us to wait, or we back off; the retry will serve it */
     if (is_fresh(p, s)) {
         e->shared_fetches++;
-        p->busy = true;
-        verified(p);
+        if (s->version < p->latest)
+            visit_start(p, NULL);
+        else
+            s->waiting = false;
         return;
     }
     if (!engine_has_room(e)) {

@@ -107,7 +107,6 @@ def _():
         wrong("list", "--state", "sleeping", says='there is no state "sleeping"')
         wrong("changes", "--since", says="--since needs a value")
         wrong("changes", "--since", "teatime", says="--since teatime: not a time")
-        wrong("changes", "--since", "99999999999 days", says="--since")
         wrong("changes", "--limit", "many", says="--limit many: not a number")
         wrong("changes", "--limit", "-1", says="--limit -1: not a number")
         wrong("changes", "--wait", "long", says="--wait long: not a span")
@@ -321,6 +320,7 @@ def _():
 def _():
     v = running()
     equal(len(v.rows("changes", "--since", "1 hour")), 1)
+    equal(len(v.rows("changes", "--since", "99999999999 days")), 1)
     equal(len(v.rows("changes", "--since", "2026-01-01")), 1)
     equal(len(v.rows("changes", "--since", "2026-01-01T00:00:00Z")), 1)
     time.sleep(1.1)
