@@ -22,7 +22,8 @@ TEST(nesting, "commas stand between members and nowhere else")
     json_key(&j, "d");
     json_raw(&j, "{\"\xC2\x9B\x7F\xC2\xA9\":1}");
     json_object_end(&j);
-    EXPECT_TEXT(buf_text(&b), "{\"a\":[],\"b\":[-1,{\"c\":null},true],\"d\":{\"\\u009b\\u007f\xC2\xA9\":1}}");
+    EXPECT_TEXT(buf_text(&b),
+            "{\"a\":[],\"b\":[-1,{\"c\":null},true],\"d\":{\"\\u009b\\u007f\xC2\xA9\":1}}");
 }
 
 TEST(escapes, "quotes, controls and bytes that are no text come out as valid JSON")
@@ -37,8 +38,9 @@ TEST(escapes, "quotes, controls and bytes that are no text come out as valid JSO
     json_text(&j, "b\xC2\x9B\x31m\xC2\xA0");
     json_text(&j, NULL);
     json_array_end(&j);
-    EXPECT_TEXT(buf_text(&b), "[\"a\\\"b\\\\c\\n\\t\\u0001\\u007f\",\"caf\xC3\xA9 "
-                              "\xEF\xBF\xBD\xEF\xBF\xBD\",\"x\\u0000y\",\"b\\u009b1m\xC2\xA0\",null]");
+    EXPECT_TEXT(buf_text(&b),
+            "[\"a\\\"b\\\\c\\n\\t\\u0001\\u007f\",\"caf\xC3\xA9 "
+            "\xEF\xBF\xBD\xEF\xBF\xBD\",\"x\\u0000y\",\"b\\u009b1m\xC2\xA0\",null]");
 }
 
 TEST(top, "several values at the top are separated too, as one object a line needs it")

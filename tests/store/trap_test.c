@@ -1,5 +1,6 @@
 /* The traps of a private PostgreSQL, each provoked: handled, or refused with the remedy. */
 #include "tests/store/store_fixture.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <grp.h>
@@ -37,6 +38,18 @@ static void become_owner(struct fixture *x)
         CHECK(setgroups(0, NULL) == 0 && setgid(st.st_gid) == 0 && setuid(st.st_uid) == 0);
 }
 
+/* The socket directory goes with whoever used it last; this brings it back. */
+static void make_run_dir(const struct fixture *x)
+{
+    struct stat st;
+    char pg[128], run[128];
+    snprintf(pg, sizeof pg, "%s/pg", x->data);
+    snprintf(run, sizeof run, "%s/run", x->data);
+    CHECK(stat(pg, &st) == 0);
+    CHECK(mkdir(run, 0700) == 0 || errno == EEXIST);
+    CHECK(chown(run, st.st_uid, st.st_gid) == 0);
+}
+
 static bool holds_directory(void *arg)
 {
     return fixture_server(arg) > 0 && access(((struct fixture *)arg)->data, F_OK) == 0;
@@ -52,6 +65,7 @@ static bool has_socket(void *arg)
 /* A server that somebody else started, a child of this process. */
 static pid_t start_foreign_server(struct fixture *x)
 {
+    make_run_dir(x);
     pid_t pid = fork();
     if (pid == 0) {
         char pg[128], sockets[200];
@@ -140,6 +154,7 @@ TEST(stale_pid,
 {
     FIXTURE(x);
     REQUIRE(made(&x));
+    make_run_dir(&x);
     pid_t other = fork();
     if (other == 0) {
         become_owner(&x);
