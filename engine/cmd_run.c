@@ -49,32 +49,24 @@ static const char *quoted(struct arena *life, const char *s)
     return arena_strdup(life, buf_text(&out));
 }
 
-/* The command as the user can type it again: with the directory or database it runs on. */
-static const char *again(struct cli *c)
+/* Commands as the user can type them again, on the directory or database we run on. */
+static void print_hints(struct cli *c, const struct store *s)
 {
     char exe[4096];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     exe[n > 0 ? n : 0] = 0;
-    const char *where = c->db ? arena_printf(c->life, " --db %s", quoted(c->life, c->db))
-                        : strcmp(c->data, cli_default_data(c->life)) == 0
-                                ? ""
-                                : arena_printf(c->life, " --data %s", quoted(c->life, c->data));
-    return arena_printf(c->life, "%s%%s%s", n > 0 ? quoted(c->life, exe) : "vigil", where);
-}
-
-static void print_hints(struct cli *c, const struct store *s)
-{
-    const char *form = again(c);
-    const char *percent = strstr(form, "%s");
-    int before = (int)(percent - form);
-    const char *after = percent + 2;
-    printf("  see them all     %.*s list%s\n", before, form, after);
-    printf("  look in psql     %.*s psql%s -c 'SELECT name, state, evaluations, changes, "
+    const char *vigil = n > 0 ? quoted(c->life, exe) : "vigil", *where = "";
+    if (c->db)
+        where = arena_printf(c->life, " --db %s", quoted(c->life, c->db));
+    else if (strcmp(c->data, cli_default_data(c->life)) != 0)
+        where = arena_printf(c->life, " --data %s", quoted(c->life, c->data));
+    printf("  see them all     %s list%s\n", vigil, where);
+    printf("  look in psql     %s psql%s -c 'SELECT name, state, evaluations, changes, "
            "last_change_at FROM vigil.status'\n",
-            before, form, after);
+            vigil, where);
     printf("  add a page       echo 'CREATE SENTINEL mine USING https://example.org MONITOR "
-           "links;' | %.*s add%s -\n",
-            before, form, after);
+           "links;' | %s add%s -\n",
+            vigil, where);
     printf("  the data is in   %s\n", store_describe(s));
     puts("  Ctrl-C stops everything; the next start goes on from here.\n");
     fflush(stdout);
