@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- options -------------------------------------------------------------------------------
- */
+/* ---- options ------------------------------------------------------------------------- */
 
 static const struct option {
     const char *name;
@@ -202,8 +201,7 @@ bool cli_parse(struct cli *c, const struct command *command, int argc, char **ar
     return true;
 }
 
-/* ---- faults, files, who ---------------------------------------------------------------------
- */
+/* ---- faults, files, who -------------------------------------------------------------- */
 
 int cli_fail(const struct fault *f)
 {
@@ -313,8 +311,7 @@ bool cli_colour(FILE *to)
     return isatty(fileno(to)) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
 }
 
-/* ---- help
- * ------------------------------------------------------------------------------------ */
+/* ---- help ---------------------------------------------------------------------------- */
 
 void cli_help_command(const struct command *command, FILE *to)
 {

@@ -117,8 +117,7 @@ int cmd_run(struct cli *c)
     return run_engine(c, buf_text(&text), "Vigil is watching.\n");
 }
 
-/* ---- demo
- * ---------------------------------------------------------------------------------------- */
+/* ---- demo ---------------------------------------------------------------------------- */
 
 static const char demo_definitions[] =
         "CREATE SENTINEL headlines USING %s/news.html MONITOR any change FETCH EVERY 2 "

@@ -9,8 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- status
- * ----------------------------------------------------------------------------------- */
+/* ---- status -------------------------------------------------------------------------- */
 
 static void put_member(const char *key, const json_t *v)
 {
@@ -112,8 +111,7 @@ int cmd_status(struct cli *c)
     return EXIT_DONE;
 }
 
-/* ---- settings
- * ------------------------------------------------------------------------------------ */
+/* ---- settings ------------------------------------------------------------------------ */
 
 /* A running engine's settings are the ones that count. */
 static void put_engine_settings(const char *lines)
@@ -161,8 +159,7 @@ int cmd_settings(struct cli *c)
     return EXIT_DONE;
 }
 
-/* ---- types
- * ----------------------------------------------------------------------------------------- */
+/* ---- types --------------------------------------------------------------------------- */
 
 int cmd_types(struct cli *c)
 {
@@ -186,8 +183,7 @@ int cmd_types(struct cli *c)
     return EXIT_DONE;
 }
 
-/* ---- graph
- * ----------------------------------------------------------------------------------------- */
+/* ---- graph --------------------------------------------------------------------------- */
 
 /* Lets Graphviz lay the graph out; it reads from us and writes to our standard output. */
 static int draw_svg(const char *dot)

@@ -164,8 +164,7 @@ void control_stop(struct engine *e)
     e->control = NULL;
 }
 
-/* ---- the other side: a command ------------------------------------------------------------
- */
+/* ---- the other side: a command ------------------------------------------------------- */
 
 enum { ASK_TIMEOUT_S = 5 };
 

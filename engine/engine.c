@@ -70,8 +70,7 @@ msec engine_silence(const struct engine *e)
     return store_writer_pending(e->writer) ? clock_mono(e->clock) - e->answered_at : 0;
 }
 
-/* ---- time ----------------------------------------------------------------------------------
- */
+/* ---- time ---------------------------------------------------------------------------- */
 
 /* Later than this, the ticks in between are reported as one: the loop was blocked, or the
  * machine slept. */
@@ -112,8 +111,7 @@ static void led_due(struct loop_timer *t)
     engine_settle(e);
 }
 
-/* ---- the store's hooks
- * ----------------------------------------------------------------------- */
+/* ---- the store's hooks --------------------------------------------------------------- */
 
 static void requested(const struct store_request *r, void *arg)
 {
@@ -153,8 +151,7 @@ static void wake_loop(void *waker)
     loop_waker_wake(waker);
 }
 
-/* ---- start
- * ------------------------------------------------------------------------------------ */
+/* ---- start --------------------------------------------------------------------------- */
 
 static void load_page(const struct store_page *row, void *arg)
 {
@@ -257,8 +254,7 @@ int engine_ensure(struct engine *e, const char *text, struct arena *life, char *
     return requests_run_now(e, "ensure", text, life, ret_answer);
 }
 
-/* ---- run and stop
- * ------------------------------------------------------------------------------- */
+/* ---- run and stop -------------------------------------------------------------------- */
 
 static void interrupted(struct loop_signal *s, int signum)
 {

@@ -62,7 +62,7 @@ struct engine {
     msec worst_lateness;
 };
 
-/* ---- engine.c -------------------------------------------------------------------------- */
+/* ---- engine.c ------------------------------------------------------------------------ */
 
 /* To be called at the beginning of whatever touches the detector: lets it catch up with the
  * present, so that what is raised now is raised now. */
@@ -81,7 +81,7 @@ void engine_answered(struct engine *e);
 /* How long the database has not finished anything it was given; 0: it has nothing to do. */
 msec engine_silence(const struct engine *e);
 
-/* ---- life.c: a sentinel's lifespan ------------------------------------------------------- */
+/* ---- life.c: a sentinel's lifespan --------------------------------------------------- */
 
 struct life {
     struct engine *engine;
@@ -118,8 +118,7 @@ void life_set_enabled(struct sentinel *s, bool enabled);
 void life_stop(struct sentinel *s, const char *reason); /* ends now; the plan wrote it */
 void life_leave(struct sentinel *s); /* everything undone; before it is freed */
 
-/* ---- stream.c: what one fetch rule sees ----------------------------------------------------
- */
+/* ---- stream.c: what one fetch rule sees ---------------------------------------------- */
 
 struct stream {
     struct list of_page;
@@ -146,8 +145,7 @@ msec stream_next_tick(const struct stream *s);
 void stream_close_if_all_linger(struct stream *s);
 void stream_set_interval(struct stream *s, msec interval);
 
-/* ---- webpage.c: one page, its fetches and what is known of it -------------------------------
- */
+/* ---- webpage.c: one page, its fetches and what is known of it ------------------------ */
 
 /* Pages of one host share what is known of its honesty. */
 struct webhost {
@@ -216,7 +214,7 @@ void webpage_cache(struct webpage *p, char *digest, size_t bytes);
 /* What the store is to know of the newest fetch; texts are borrowed from the page. */
 void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fetch_state *ret);
 
-/* ---- visit.c: a version's way through digest, graph and store ---------------------------- */
+/* ---- visit.c: a version's way through digest, graph and store ------------------------ */
 
 struct visit_source { /* what a fetch brought; NULL for a look at what is stored */
     const char *body;
@@ -233,15 +231,13 @@ void visit_start(struct webpage *p, const struct visit_source *fetched);
 void visit_compared(struct engine *e); /* on the loop: some come back from the pool */
 void visit_abandon(struct engine *e);  /* at the very end: those that came back too late */
 
-/* ---- requests.c: what SQL or a command asks of a running engine ---------------------------
- */
+/* ---- requests.c: what SQL or a command asks of a running engine ---------------------- */
 
 void requests_take(struct engine *e, const struct store_request *r);
 int requests_run_now(struct engine *e, const char *verb, const char *text, struct arena *life,
         char **answer);
 
-/* ---- control.c: answers `status` even when the database is away ----------------------------
- */
+/* ---- control.c: answers `status` even when the database is away ---------------------- */
 
 struct control;
 MUST_USE enum err control_start(struct engine *e, struct fault *f);

@@ -15,7 +15,7 @@
 #include "engine/question.h"
 #include <stdlib.h>
 
-/* ---- telling the store ------------------------------------------------------------------ */
+/* ---- telling the store --------------------------------------------------------------- */
 
 struct transition {
     struct store_plan_job plan;
@@ -65,7 +65,7 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
     engine_submit(e, &t->plan.job);
 }
 
-/* ---- in and out of the graph ------------------------------------------------------------- */
+/* ---- in and out of the graph --------------------------------------------------------- */
 
 /* `since`: when it takes its place, on the wall clock; a start may be noticed a little late,
  * and the ticks count from when it was due. */
@@ -131,8 +131,7 @@ static void leave(struct life *l)
     stream_leave(l);
 }
 
-/* ---- starting and ending -------------------------------------------------------------------
- */
+/* ---- starting and ending ------------------------------------------------------------- */
 
 static void end_now(struct life *l, const char *reason, msec nominal);
 static void watch_end(struct life *l);
@@ -218,8 +217,7 @@ static void end_due(void *arg, const struct led_occurrence *o)
     end_now(l, "to-reached", engine_wall_of(l->engine, o->end));
 }
 
-/* ---- what it waits for ---------------------------------------------------------------------
- */
+/* ---- what it waits for --------------------------------------------------------------- */
 
 static struct led_event *start_event(struct life *l)
 {
@@ -312,8 +310,7 @@ static void watch_start(struct life *l)
         l->start_rule = rule_at(l, s->starts_at, start_due, START_PRIORITY);
 }
 
-/* ---- from outside ---------------------------------------------------------------------------
- */
+/* ---- from outside -------------------------------------------------------------------- */
 
 void life_prepare(struct engine *e, struct sentinel *s)
 {

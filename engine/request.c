@@ -213,7 +213,7 @@ static void wrong_name(struct planning *p, const struct fault *f)
     }
 }
 
-/* ---- what this build cannot run (3) --------------------------------------------------- */
+/* ---- what this build cannot run (3) -------------------------------------------------- */
 
 static enum err cannot(struct fault *f, const char *what)
 {
@@ -263,7 +263,7 @@ static enum err check_runnable(struct planning *p, const struct grammar_definiti
     return OK;
 }
 
-/* ---- statements ----------------------------------------------------------------------- */
+/* ---- statements ---------------------------------------------------------------------- */
 
 static void plan_create(
         struct planning *p, struct grammar_script *script, const struct grammar_statement *st)
@@ -496,7 +496,7 @@ static void plan_statement(
     wrong_at(p, script, GRAMMAR_E090, st->pos, &f);
 }
 
-/* ---- the world a script is checked against -------------------------------------------- */
+/* ---- the world a script is checked against ------------------------------------------- */
 
 static const char *const *names_of(
         struct arena *life, const struct point *a, const struct point *b, size_t *ret_n)
@@ -567,7 +567,7 @@ static void world_each(void *arg, void (*visit)(void *ctx, const char *name), vo
         visit(ctx, container_of(n, struct sentinel, by_id)->name);
 }
 
-/* ---- scripts --------------------------------------------------------------------------- */
+/* ---- scripts ------------------------------------------------------------------------- */
 
 static void skip_existing(struct planning *p, struct grammar_script *script)
 {
@@ -653,7 +653,7 @@ static void plan_files(struct planning *p, const char *text)
     }
 }
 
-/* ---- names ------------------------------------------------------------------------------ */
+/* ---- names --------------------------------------------------------------------------- */
 
 static void no_such(struct planning *p, const char *name)
 {
@@ -737,7 +737,7 @@ static void plan_names(struct planning *p, const char *verb, const char *text)
     }
 }
 
-/* ---- the whole -------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------- */
 
 struct request_plan *request_plan_make(
         struct arena *life, const struct request_context *c, const char *verb, const char *text)

@@ -55,8 +55,7 @@ struct visit {
     struct store_version_job job;
 };
 
-/* ---- on the loop: getting ready
- * --------------------------------------------------------------- */
+/* ---- on the loop: getting ready ------------------------------------------------------ */
 
 static void copy_source(struct visit *v, const struct visit_source *s)
 {
@@ -200,8 +199,7 @@ void visit_start(struct webpage *p, const struct visit_source *fetched)
     load_olds(v);
 }
 
-/* ---- on the pool: parse and compare
- * -------------------------------------------------------------- */
+/* ---- on the pool: parse and compare -------------------------------------------------- */
 
 static struct old *old_find(struct visit *v, int64_t version)
 {
@@ -286,8 +284,7 @@ static void compare_on_pool(struct cdg_task *task)
     inbox_push(&v->engine->compared, &v->link);
 }
 
-/* ---- on the loop: committing
- * ----------------------------------------------------------------------- */
+/* ---- on the loop: committing --------------------------------------------------------- */
 
 static struct stream *stream_by_id(struct webpage *p, int64_t id)
 {

@@ -15,8 +15,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-/* ---- pages come and go --------------------------------------------------------------------
- */
+/* ---- pages come and go --------------------------------------------------------------- */
 
 /* "http://host:port" of a normalised URL. */
 static size_t host_length(const char *url)
@@ -176,8 +175,7 @@ void webpage_free_if_unused(struct webpage *p)
         webpage_free(p);
 }
 
-/* ---- telling the store ---------------------------------------------------------------------
- */
+/* ---- telling the store --------------------------------------------------------------- */
 
 static msec next_fetch(const struct webpage *p)
 {
@@ -288,8 +286,7 @@ static void tell_members(struct webpage *p, const char *kind, const char *detail
     engine_submit(p->engine, &news->plan.job);
 }
 
-/* ---- after a fetch
- * --------------------------------------------------------------------------- */
+/* ---- after a fetch ------------------------------------------------------------------- */
 
 static void apply_learned(struct webpage *p)
 {
@@ -596,8 +593,7 @@ void webpage_unreadable(struct webpage *p, const char *reason)
     engine_settle(e);
 }
 
-/* ---- wanting a page ------------------------------------------------------------------------
- */
+/* ---- wanting a page ------------------------------------------------------------------ */
 
 static void fetch_now(struct webpage *p)
 {
