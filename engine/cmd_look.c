@@ -219,10 +219,8 @@ static bool since_of(struct cli *c, const char **ret_text)
                 c->since);
         return false;
     }
-    if (at < 0) {
-        fprintf(stderr, "vigil: --since %s: there was nothing before 1970\n", c->since);
-        return false;
-    }
+    if (at < 0)
+        at = 0; /* nothing here is older than 1970 */
     char text[TIME_TEXT_SIZE];
     *ret_text = arena_strdup(c->life, time_iso(at, text));
     return true;
