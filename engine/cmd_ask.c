@@ -4,6 +4,7 @@
 #include "engine/directory.h"
 #include "engine/request.h"
 #include "base/str.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -130,7 +131,9 @@ int cmd_add(struct cli *c)
 bool cli_has_database(const struct cli *c)
 {
     struct stat st;
-    return c->db || stat(arena_printf(c->life, "%s/pg/PG_VERSION", c->data), &st) == 0;
+    /* What we may not even look at is not nothing: opening it will say why. */
+    return c->db || stat(arena_printf(c->life, "%s/pg/PG_VERSION", c->data), &st) == 0 ||
+           (errno != ENOENT);
 }
 
 int cmd_check(struct cli *c)
