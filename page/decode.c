@@ -13,7 +13,7 @@
 
 static const char replacement[] = "\xEF\xBF\xBD";
 
-static const uint16_t high_1252[32] = {
+const uint16_t page_high_1252[32] = {
         0x20AC,
         0x81,
         0x201A,
@@ -81,7 +81,7 @@ static void decode_1252(struct str s, struct buf *out)
         buf_append(out, s.ptr + from, i - from);
         for (; i < s.len && (s.ptr[i] & 0x80); i++) {
             unsigned char c = (unsigned char)s.ptr[i];
-            append_char(out, c < 0xA0 ? high_1252[c - 0x80] : c);
+            append_char(out, c < 0xA0 ? page_high_1252[c - 0x80] : c);
         }
     }
 }

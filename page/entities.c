@@ -22,42 +22,6 @@ static const struct entity entities[] = {
 
 enum { NAME_MAX_LEN = 32 };
 
-/* What the numbers 128 to 159 mean on the web: windows-1252. */
-static const uint16_t c1_meaning[32] = {
-        0x20AC,
-        0x81,
-        0x201A,
-        0x0192,
-        0x201E,
-        0x2026,
-        0x2020,
-        0x2021,
-        0x02C6,
-        0x2030,
-        0x0160,
-        0x2039,
-        0x0152,
-        0x8D,
-        0x017D,
-        0x8F,
-        0x90,
-        0x2018,
-        0x2019,
-        0x201C,
-        0x201D,
-        0x2022,
-        0x2013,
-        0x2014,
-        0x02DC,
-        0x2122,
-        0x0161,
-        0x203A,
-        0x0153,
-        0x9D,
-        0x017E,
-        0x0178,
-};
-
 static bool is_alnum(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -98,7 +62,7 @@ static int digit_value(char c, unsigned radix)
 static uint32_t number_meaning(uint32_t n)
 {
     if (n >= 0x80 && n < 0xA0)
-        return c1_meaning[n - 0x80];
+        return page_high_1252[n - 0x80];
     if (n == 0 || n > 0x10FFFF || (n >= 0xD800 && n < 0xE000)) /* (3) */
         return 0xFFFD;
     return n;

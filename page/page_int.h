@@ -191,3 +191,7 @@ MUST_USE enum err xml_read(struct str text, struct build *b, struct fault *f);
 MUST_USE enum err plain_read(struct str text, struct build *b, struct fault *f);
 MUST_USE enum err json_read(struct str text, struct build *b, struct fault *f);
 MUST_USE enum err data_read(const struct page_source *src, struct build *b, struct fault *f);
+
+/* decode.c: what the bytes 0x80 to 0x9F mean in windows-1252, and so the numbers 128 to 159 in
+ * character references on the web. */
+extern const uint16_t page_high_1252[32];

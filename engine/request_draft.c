@@ -1,0 +1,164 @@
+/* Drafts, steps and answers: the ledger of a request while it is planned. */
+#include "engine/request_int.h"
+
+/* ---- drafts and steps ---------------------------------------------------------------- */
+
+struct draft *draft_find(struct planning *p, const char *name)
+{
+    struct map_node *n = map_first(&p->drafts_by_name, name_hash(name)); /* the newest first */
+    for (; n; n = map_next(n)) {
+        struct draft *d = container_of(n, struct draft, by_name);
+        if (grammar_name_equal(d->s->name, name))
+            return d;
+    }
+    return NULL;
+}
+
+struct sentinel *subject_find(struct planning *p, const char *name)
+{
+    struct draft *d = draft_find(p, name);
+    if (d)
+        return d->dropped ? NULL : d->s;
+    return directory_find(p->c->directory, name);
+}
+
+struct draft *draft_add(struct planning *p, struct sentinel *s, bool made)
+{
+    struct draft *d = arena_new_of(p->life, struct draft);
+    d->s = s;
+    d->made = made;
+    list_append(&p->drafts, &d->link);
+    map_insert(&p->drafts_by_name, &d->by_name, name_hash(s->name));
+    return d;
+}
+
+size_t step_add(struct planning *p, enum store_step_kind kind, struct request_subject subject)
+{
+    struct request_plan *plan = p->plan;
+    if (plan->nsteps == p->cap) {
+        size_t cap = p->cap ? p->cap * 2 : 16;
+        struct store_step *steps = arena_array_of(p->life, cap, struct store_step);
+        struct request_subject *subjects = arena_array_of(p->life, cap, struct request_subject);
+        if (plan->nsteps) {
+            memcpy(steps, plan->steps, plan->nsteps * sizeof *steps);
+            memcpy(subjects, plan->subjects, plan->nsteps * sizeof *subjects);
+        }
+        plan->steps = steps;
+        plan->subjects = subjects;
+        p->cap = cap;
+    }
+    struct sentinel *s = subject.made ? subject.made : subject.known;
+    plan->subjects[plan->nsteps] = subject;
+    plan->steps[plan->nsteps] = (struct store_step){
+            .kind = kind,
+            .sentinel_id = subject.known ? subject.known->id : 0,
+            .name = s->name,
+            .owner = s->owner,
+            .definition = s->definition,
+            .state = sentinel_state(s),
+            .url = s->url,
+            .monitor = s->monitor,
+            .fetch = s->fetch,
+            .compare = s->compare,
+            .installed_at = s->installed_at,
+            .starts_at = s->starts_at,
+            .ends_at = s->ends_at,
+            .started_at = s->started_at,
+            .ended_at = s->ended_at,
+            .entered_at = s->entered_at,
+            .base_version = s->base_version,
+            .event_at = p->c->now,
+            .event_actual_at = p->c->now,
+    };
+    return plan->nsteps++;
+}
+
+static void free_sentinel(void *s)
+{
+    sentinel_free(s);
+}
+
+void step_remove(struct planning *p, size_t step)
+{
+    struct request_plan *plan = p->plan;
+    arena_defer(p->life, free_sentinel, plan->subjects[step].made);
+    size_t behind = plan->nsteps - step - 1;
+    memmove(&plan->steps[step], &plan->steps[step + 1], behind * sizeof plan->steps[0]);
+    memmove(&plan->subjects[step], &plan->subjects[step + 1],
+            behind * sizeof plan->subjects[0]);
+    plan->nsteps--;
+    list_each (pos, &p->drafts) {
+        struct draft *d = list_entry(pos, struct draft, link);
+        if ((d->made || d->stated) && d->step > step)
+            d->step--;
+    }
+}
+
+/* ---- answers ------------------------------------------------------------------------- */
+
+void answer_done(struct planning *p, const struct sentinel *s, const char *what)
+{
+    char at[TIME_TEXT_SIZE];
+    if (p->json) {
+        struct json j;
+        json_init(&j, &p->done);
+        json_object_begin(&j);
+        json_key(&j, "sentinel");
+        json_text(&j, s->name);
+        json_key(&j, "action");
+        json_text(&j, what);
+        json_object_end(&j);
+        buf_putc(&p->done, '\n');
+        return;
+    }
+    buf_printf(&p->done, "%s: %s", s->name, what);
+    if (s->phase == PHASE_WAITING && strcmp(what, "dropped") != 0 &&
+            strcmp(what, "stopped") != 0) {
+        if (s->starts_at != MSEC_NEVER && s->starts_at > p->c->now)
+            buf_printf(&p->done, ", starts %s", time_iso(s->starts_at, at));
+        else if (s->from.of)
+            buf_printf(&p->done, ", waits for \"%s\"", s->from.of);
+    }
+    buf_putc(&p->done, '\n');
+}
+
+void answer_diagnostic(struct planning *p, const struct grammar_diagnostic *d)
+{
+    if (d->severity == GRAMMAR_ERROR)
+        p->wrong = true;
+    if (p->json) {
+        struct json j;
+        json_init(&j, &p->diagnostics);
+        grammar_diagnostic_json(&j, d);
+        buf_putc(&p->diagnostics, '\n');
+    } else {
+        grammar_diagnostic_print(&p->diagnostics, d);
+    }
+}
+
+void wrong_at(struct planning *p, struct grammar_script *script, enum grammar_code code,
+        struct grammar_pos pos, const struct fault *f)
+{
+    answer_diagnostic(p, grammar_complain(script, code, pos, f));
+}
+
+void wrong_name(struct planning *p, const struct fault *f)
+{
+    p->wrong = true;
+    if (p->json) {
+        struct json j;
+        json_init(&j, &p->diagnostics);
+        json_object_begin(&j);
+        json_key(&j, "severity");
+        json_text(&j, "error");
+        json_key(&j, "message");
+        json_text(&j, f->message);
+        json_key(&j, "hint");
+        json_text(&j, *f->hint ? f->hint : NULL);
+        json_object_end(&j);
+        buf_putc(&p->diagnostics, '\n');
+    } else {
+        buf_printf(
+                &p->diagnostics, "error: %s\n%s%s", f->message, f->hint, *f->hint ? "\n" : "");
+    }
+}

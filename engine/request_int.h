@@ -1,0 +1,62 @@
+/* Inside of planning a request: what request.c (scripts, names, the whole), request_steps.c
+ * (what a statement does) and request_draft.c (drafts, steps, answers) share. */
+#pragma once
+#include "base/json.h"
+#include "engine/question.h"
+#include "engine/request.h"
+
+struct draft {
+    struct list link;
+    struct map_node by_name;
+    struct sentinel *s; /* made, or known */
+    bool made, dropped;
+    bool stated;         /* a known one whose state this request changes */
+    bool enabled, ended; /* stated: as it is by now */
+    size_t step;         /* made: its CREATE or REPLACE step; stated: its STATE step */
+};
+
+enum how {
+    INSTALL,
+    ENSURE,     /* leave alone what exists: a file given to `vigil run` may be given again */
+    CHECK_ONLY, /* say what is wrong and plan nothing */
+};
+
+struct planning {
+    enum how how;
+    struct arena *life;
+    const struct request_context *c;
+    struct request_plan *plan;
+    struct list drafts;
+    struct map drafts_by_name;
+    struct buf diagnostics, done; /* what is wrong; what will have been done */
+    bool json, wrong;
+    size_t cap;
+};
+
+/* ---- request_draft.c ----------------------------------------------------------------- */
+
+struct draft *draft_find(struct planning *p, const char *name);
+struct draft *draft_add(struct planning *p, struct sentinel *s, bool made);
+/* The sentinel of this name as the plan stands so far; NULL: there is none. */
+struct sentinel *subject_find(struct planning *p, const char *name);
+
+size_t step_add(struct planning *p, enum store_step_kind kind, struct request_subject subject);
+/* Takes a CREATE or REPLACE back; its sentinel stays until the planning is over, for the
+ * drafts name it. */
+void step_remove(struct planning *p, size_t step);
+
+void answer_done(struct planning *p, const struct sentinel *s, const char *what);
+void answer_diagnostic(struct planning *p, const struct grammar_diagnostic *d);
+/* A fault that has a place in a definition; one about a name given on its own. */
+void wrong_at(struct planning *p, struct grammar_script *script, enum grammar_code code,
+        struct grammar_pos pos, const struct fault *f);
+void wrong_name(struct planning *p, const struct fault *f);
+
+/* ---- request_steps.c ----------------------------------------------------------------- */
+
+void plan_statement(
+        struct planning *p, struct grammar_script *script, const struct grammar_statement *st);
+void plan_state(struct planning *p, struct sentinel *s, bool enable, bool stop);
+void plan_drop(struct planning *p, struct sentinel *s, bool cascade);
+/* Whether `other` still has something to expect from `s`. */
+bool waits_for(const struct sentinel *other, const struct sentinel *s);

@@ -1,0 +1,290 @@
+/* What each statement does: steps for the store, in an order that can be carried out.
+ *
+ * Those that can never start because of a step end before it, so that whoever carries the
+ * steps out one by one meets nobody who still waits in vain.
+ */
+#include "engine/request_int.h"
+#include "fetch/fetch.h"
+#include <stdio.h>
+
+/* ---- what this build cannot run ------------------------------------------------------ */
+
+static enum err cannot(struct fault *f, const char *what)
+{
+    enum err e = fault_set(f, ERR_UNSUPPORTED, "this Vigil cannot run %s yet", what);
+    fault_hint(
+            f, "Nothing was installed.  `vigil check` accepts it, so the definition is right.");
+    return e;
+}
+
+static enum err check_notify(const struct grammar_notify *n, struct fault *f)
+{
+    for (unsigned i = 0; i < n->n_methods; i++) {
+        enum grammar_method_kind kind = n->methods[i].kind;
+        if (kind != GRAMMAR_DASHBOARD && kind != GRAMMAR_INTERACTIVE) {
+            char what[64];
+            snprintf(what, sizeof what, "NOTIFY BY %s", grammar_method_name(kind));
+            return cannot(f, what);
+        }
+    }
+    return OK; /* EVERY is about messages; whoever looks at the dashboard looks when they like
+                */
+}
+
+static enum err check_runnable(struct planning *p, const struct grammar_definition *d,
+        struct fault *f, enum grammar_clause *ret_clause)
+{
+    const struct cdg_expr *expr;
+    enum err e;
+    *ret_clause = GRAMMAR_USING;
+    if (d->n_pages != 1)
+        return cannot(f, "a sentinel over several pages");
+    *ret_clause = GRAMMAR_MONITOR;
+    if ((e = question_of(p->life, d->monitor, f, &expr)) != OK ||
+            (e = cdg_check(expr, question_compare(d->compare), f)) != OK)
+        return e;
+    *ret_clause = GRAMMAR_COMPARE;
+    if (d->compare.kind != GRAMMAR_PAIRWISE)
+        return cannot(f, "COMPARE moving:n and every:n");
+    *ret_clause = GRAMMAR_NOTIFY;
+    if ((e = check_notify(&d->notify, f)) != OK)
+        return e;
+    *ret_clause = GRAMMAR_WITH;
+    const struct grammar_request *r = &d->request;
+    bool plain_get = !r->body && (!r->method || strcmp(r->method, "GET") == 0);
+    if (!plain_get || r->user_agent || r->n_headers || r->timeout || r->follow >= 0)
+        return cannot(f, "request options (WITH)");
+    return OK;
+}
+
+/* ---- statements ---------------------------------------------------------------------- */
+
+static void plan_create(
+        struct planning *p, struct grammar_script *script, const struct grammar_statement *st)
+{
+    struct fault f = {0};
+    enum grammar_clause clause;
+    if (check_runnable(p, st->effective, &f, &clause) != OK) {
+        struct grammar_pos pos = st->effective->clause_pos[clause];
+        wrong_at(p, script, GRAMMAR_E090, pos.line ? pos : st->name_pos, &f);
+        return;
+    }
+    char *url;
+    if (fetch_url_normalise(p->life, st->effective->pages[0].url, &f, &url) != OK) {
+        struct grammar_pos pos = st->effective->pages[0].pos;
+        wrong_at(p, script, GRAMMAR_E045, pos.line ? pos : st->name_pos, &f);
+        return;
+    }
+    struct sentinel *known = subject_find(p, st->name);
+    struct sentinel *s = sentinel_new(p->c->directory, st->name);
+    s->owner = arena_strdup(s->arena, p->c->owner ? p->c->owner : "");
+    s->url = arena_strdup(s->arena, url);
+    s->installed_at = p->c->now;
+    sentinel_define(s, st->effective);
+
+    struct draft *before = draft_find(p, st->name);
+    struct draft *d = draft_add(p, s, true);
+    if (known && before && before->made) {
+        /* Replacing what this very request creates: only the last word counts. */
+        struct store_step step = p->plan->steps[before->step];
+        struct request_subject old = p->plan->subjects[before->step];
+        d->step =
+                step_add(p, step.kind, (struct request_subject){.made = s, .known = old.known});
+        p->plan->steps[before->step] = p->plan->steps[d->step];
+        p->plan->subjects[before->step] = p->plan->subjects[d->step];
+        p->plan->nsteps--;
+        d->step = before->step;
+        map_remove(&p->drafts_by_name, &before->by_name);
+        list_remove(&before->link);
+        sentinel_free(before->s);
+    } else {
+        enum store_step_kind kind = known ? STORE_STEP_REPLACE : STORE_STEP_CREATE;
+        d->step = step_add(p, kind, (struct request_subject){.made = s, .known = known});
+    }
+    p->plan->steps[d->step].event_kind = known ? "replace" : "create";
+    answer_done(p, s, known ? "replaced" : "installed");
+}
+
+/* The step that brings a known sentinel from where it is to where the draft says. */
+static void state_step(struct planning *p, const struct draft *d)
+{
+    const struct sentinel *s = d->s;
+    struct store_step *step = &p->plan->steps[d->step];
+    struct request_subject *subject = &p->plan->subjects[d->step];
+    struct sentinel after = *s;
+    after.enabled = subject->enable = d->enabled;
+    subject->stop = d->ended && s->phase != PHASE_ENDED;
+    if (subject->stop) {
+        after.phase = PHASE_ENDED;
+        step->ended_at = p->c->now;
+        step->end_reason = step->event_detail = "stopped";
+    }
+    /* Enabled, it takes its place anew, with what is current then. */
+    step->entered_at = d->enabled && !s->enabled ? MSEC_NEVER : s->entered_at;
+    step->state = sentinel_state(&after);
+    step->event_kind = subject->stop              ? "end"
+                       : d->enabled == s->enabled ? NULL
+                       : d->enabled               ? "enable"
+                                                  : "disable";
+}
+
+static void plan_hopeless(struct planning *p, const struct sentinel *s);
+
+void plan_state(struct planning *p, struct sentinel *s, bool enable, bool stop)
+{
+    const char *what = stop ? "stopped" : enable ? "enabled" : "disabled";
+    struct draft *d = draft_find(p, s->name);
+    if (d && d->made) {
+        s->enabled = stop ? s->enabled : enable;
+        struct store_step *step = &p->plan->steps[d->step];
+        if (stop) {
+            s->phase = PHASE_ENDED;
+            s->ended_at = step->ended_at = p->c->now;
+            step->end_reason = "stopped";
+        }
+        step->state = sentinel_state(s);
+        answer_done(p, s, what);
+        return;
+    }
+    if (stop && s->phase == PHASE_WAITING)
+        plan_hopeless(p, s);
+    if (!d || !d->stated) {
+        d = draft_add(p, s, false);
+        d->stated = true;
+        d->enabled = s->enabled;
+        d->ended = s->phase == PHASE_ENDED;
+        d->step = step_add(p, STORE_STEP_STATE, (struct request_subject){.known = s});
+    }
+    bool was_enabled = d->enabled, had_ended = d->ended;
+    if (stop)
+        d->ended = true;
+    else
+        d->enabled = enable;
+    state_step(p, d);
+    bool changes = stop ? !had_ended : was_enabled != enable;
+    answer_done(p, s, changes ? what : arena_printf(p->life, "was %s already", what));
+}
+
+bool waits_for(const struct sentinel *other, const struct sentinel *s)
+{
+    if (other == s || other->phase == PHASE_ENDED)
+        return false;
+    return other->phase == PHASE_WAITING
+                   ? sentinel_depends_on(other, s->name)
+                   : other->to.of && grammar_name_equal(other->to.of, s->name);
+}
+
+static void plan_drop_known(struct planning *p, struct sentinel *s)
+{
+    size_t i = step_add(p, STORE_STEP_DROP, (struct request_subject){.known = s});
+    p->plan->steps[i].event_kind = "drop";
+}
+
+/* What runs until `s` ends is told now when that is, for `s` will not be there to ask. */
+static void plan_last_words(struct planning *p, struct sentinel *s)
+{
+    struct relation *at = NULL;
+    struct sentinel *other;
+    while ((other = directory_next_dependant(p->c->directory, s->name, &at))) {
+        if (other->phase != PHASE_RUNNING || !waits_for(other, s) ||
+                other->to.kind != GRAMMAR_TIME_END)
+            continue;
+        size_t i = step_add(p, STORE_STEP_STATE,
+                (struct request_subject){.known = other, .note_end = true});
+        msec ended = s->ended_at == MSEC_NEVER ? p->c->now : s->ended_at;
+        p->plan->steps[i].ends_at = ended + other->to.offset;
+    }
+}
+
+/* `s` ends without ever having started; so do those that wait for its start, first. */
+static void plan_give_up(struct planning *p, struct sentinel *s, const struct sentinel *cause)
+{
+    struct draft *d = draft_find(p, s->name);
+    if (d && (d->ended || d->dropped))
+        return;
+    plan_hopeless(p, s);
+    if (!d || !d->stated) {
+        d = draft_add(p, s, false);
+        d->stated = true;
+        d->enabled = s->enabled;
+        d->step = step_add(p, STORE_STEP_STATE, (struct request_subject){.known = s});
+    }
+    d->ended = true;
+    state_step(p, d);
+    struct store_step *step = &p->plan->steps[d->step];
+    step->end_reason = "dependency";
+    step->event_detail = arena_printf(p->life, "dependency: \"%s\"", cause->name);
+}
+
+static void plan_hopeless(struct planning *p, const struct sentinel *s)
+{
+    struct relation *at = NULL;
+    struct sentinel *other;
+    while ((other = directory_next_dependant(p->c->directory, s->name, &at)))
+        if (other->phase == PHASE_WAITING && other->from.kind == GRAMMAR_TIME_START &&
+                grammar_name_equal(other->from.of, s->name))
+            plan_give_up(p, other, s);
+}
+
+void plan_drop(struct planning *p, struct sentinel *s, bool cascade)
+{
+    if (cascade) {
+        plan_last_words(p, s);
+        struct relation *at = NULL;
+        struct sentinel *other;
+        while ((other = directory_next_dependant(p->c->directory, s->name, &at)))
+            if (other->phase == PHASE_WAITING && waits_for(other, s))
+                plan_give_up(p, other, s);
+    }
+    struct draft *d = draft_find(p, s->name);
+    if (d && d->made && !p->plan->subjects[d->step].known) {
+        /* Created by this request: as if it had never been. */
+        step_remove(p, d->step);
+        d->dropped = true;
+    } else if (d && d->made) {
+        /* Replaced by this request: what is dropped is what it would have replaced. */
+        struct sentinel *known = p->plan->subjects[d->step].known;
+        step_remove(p, d->step);
+        d->dropped = true;
+        plan_drop_known(p, known);
+    } else {
+        draft_add(p, s, false)->dropped = true;
+        plan_drop_known(p, s);
+    }
+    answer_done(p, s, "dropped");
+}
+
+void plan_statement(
+        struct planning *p, struct grammar_script *script, const struct grammar_statement *st)
+{
+    struct fault f = {0};
+    struct sentinel *s = subject_find(p, st->name);
+    switch (st->verb) {
+    case GRAMMAR_CREATE:
+        plan_create(p, script, st);
+        return;
+    case GRAMMAR_ENABLE:
+    case GRAMMAR_DISABLE:
+    case GRAMMAR_STOP:
+        CHECK(s); /* grammar_check saw it */
+        plan_state(p, s, st->verb == GRAMMAR_ENABLE, st->verb == GRAMMAR_STOP);
+        return;
+    case GRAMMAR_DROP:
+        CHECK(s);
+        plan_drop(p, s, st->cascade);
+        return;
+    case GRAMMAR_ALTER:
+        cannot(&f, "ALTER SENTINEL");
+        break;
+    case GRAMMAR_SUBSCRIPTION:
+        cannot(&f, "SUBSCRIPTION");
+        break;
+    case GRAMMAR_SHOW:
+        fault_set(&f, ERR_UNSUPPORTED, "SHOW changes nothing that could be installed");
+        fault_hint(&f, "Ask with `vigil show %s`.", st->name);
+        break;
+    case GRAMMAR_VERB_COUNT:
+        CHECK(false);
+    }
+    wrong_at(p, script, GRAMMAR_E090, st->pos, &f);
+}
