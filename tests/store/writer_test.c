@@ -174,8 +174,9 @@ TEST(unknown_outcome, "a commit that happened although its answer was lost is no
     sql(&x, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
     sql(&x, "SELECT pg_reload_conf()");
     /* The server takes the setting up in its own time: the first few may still go through. */
-    int n = 0;
-    bool waiting = false;
+    int n = 2;
+    submit(&x, w, 0, n);
+    bool waiting = fixture_run_until(&x, is_waiting_in_commit, &seen, MSEC_PER_SECOND);
     for (; !waiting && n < 20; n++) {
         submit(&x, w, n, n + 1);
         waiting = fixture_run_until(&x, is_waiting_in_commit, &seen, MSEC_PER_SECOND);
