@@ -542,4 +542,22 @@ def _():
         contains(v.run("list", code=None).stderr, "--db is wrong")
 
 
+@test("the graph shows events, pages and sentinels, as dot and as svg; without an engine there is none")
+def _():
+    v = running()
+    dot = v.run("graph").stdout
+    contains(dot, "digraph vigil {")
+    names = [r["name"] for r in v.rows("list")]
+    for name in names:
+        contains(dot, f'label="{name}\\n')
+    contains(dot, '[style=dashed label="fetch"]')
+    equal(v.run("graph", "--as", "dot").stdout.splitlines()[0], "digraph vigil {")
+    svg = v.run("graph", "--as=svg").stdout
+    contains(svg, "<svg")
+    contains(svg, names[0])
+    contains(v.run("graph", "--as", "png", code=1).stderr, "dot or svg")
+    with nowhere() as n:
+        contains(n.run("graph", code=2).stderr, "vigil run")
+
+
 main()
