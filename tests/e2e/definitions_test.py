@@ -186,7 +186,6 @@ def _():
              "NOTIFY BY webhook"),
             ("CREATE SENTINEL a USING http://a.org MONITOR links WITH (method = 'POST')",
              "request options (WITH)"),
-            ("ALTER SENTINEL later FETCH EVERY 1 hour", "ALTER SENTINEL"),
             ("SUBSCRIPTION S monitoring select <P/> where URL = 'http://x.org/a' report when daily",
              "SUBSCRIPTION")):
         later = "CREATE SENTINEL later USING http://a.org MONITOR links;\n"
