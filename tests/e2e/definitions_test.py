@@ -339,4 +339,17 @@ def _():
         nothing_installed(v)
 
 
+@test("a selector that cannot be read is found by check already, at its place")
+def _():
+    for text, column, what in (
+            ("CREATE SENTINEL a USING http://a.org MONITOR links IN XPATH '//p['", 61, "//p["),
+            ("CREATE SENTINEL a USING http://a.org MONITOR links IN CSS 'p >> q'", 59, "p >> q"),
+            ("CREATE SENTINEL a USING http://a.org MONITOR links IN XPATH 'document(\"/x\")'", 61,
+             "document")):
+        with Vigil() as v:
+            said = v.run("check", "-", input=text, code=1).stderr
+            contains(said, f"(stdin):1:{column}: error: E063: ")
+            contains(said, what)
+
+
 main()
