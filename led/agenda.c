@@ -27,8 +27,8 @@ static void job_free(struct led *led, struct led_job *j)
 static void job_queue(struct list *queue, struct led_job *j)
 {
     struct list *at = queue->prev;
-    while (at != queue &&
-            list_entry(at, struct led_job, link)->rule->spec.priority < j->rule->spec.priority)
+    while (at != queue && list_entry(at, struct led_job, link)->rule->manner->spec.priority <
+                                  j->rule->manner->spec.priority)
         at = at->prev;
     list_prepend(at, &j->link);
 }
@@ -42,14 +42,21 @@ static struct led_job *job_first(struct list *queue)
 /* Parts are sorted by end: the first one is the oldest. */
 static bool is_new_enough(const struct led_rule *r, const struct led_occurrence *o)
 {
-    return r->spec.mode == LED_PREVIOUS || led_part(o, 0)->end >= r->since;
+    return r->manner->spec.mode == LED_PREVIOUS || led_part(o, 0)->end >= r->since;
 }
 
-void led_trigger(struct led *led, struct led_node *n, struct led_occurrence *o)
+/* Leaves are the same in every context. */
+static bool is_meant(
+        const struct led_rule *r, const struct led_event *e, enum led_context context)
 {
-    list_each (l, &n->event->rules) {
-        struct led_rule *r = list_entry(l, struct led_rule, link);
-        if (r->node != n || !is_new_enough(r, o))
+    return r->is_enabled && (led_is_leaf(e) || r->manner->spec.context == context);
+}
+
+void led_trigger(struct led *led, const struct led_event *e, enum led_context context,
+        struct led_occurrence *o)
+{
+    for (struct led_rule *r = led_rule_first(e); r; r = led_rule_next(r)) {
+        if (!is_meant(r, e, context) || !is_new_enough(r, o))
             continue;
         struct led_job *j = led_alloc_of(led, struct led_job);
         j->rule = r;
@@ -62,13 +69,13 @@ void led_trigger(struct led *led, struct led_node *n, struct led_occurrence *o)
 
 static void job_run(struct led *led, struct led_job *j)
 {
-    const struct led_rule_spec *spec = &j->rule->spec;
+    const struct led_rule_spec *spec = &j->rule->manner->spec;
+    void *arg = j->rule->arg;
     unsigned depth = led->depth;
     led->depth = j->depth; /* (5) */
-    if (led_rule_is_enabled(j->rule) &&
-            (!spec->condition || spec->condition(spec->arg, j->o)) &&
+    if (led_rule_is_enabled(j->rule) && (!spec->condition || spec->condition(arg, j->o)) &&
             led_rule_is_enabled(j->rule))
-        spec->action(spec->arg, j->o);
+        spec->action(arg, j->o);
     led->depth = depth;
     job_free(led, j);
 }
@@ -79,7 +86,7 @@ static void sort_out(struct led *led, struct list *immediate)
     list_each (l, &led->triggered) {
         struct led_job *j = list_entry(l, struct led_job, link);
         list_remove(&j->link);
-        switch (j->rule->spec.coupling) {
+        switch (j->rule->manner->spec.coupling) {
         case LED_IMMEDIATE:
             list_append(immediate, &j->link);
             break;
@@ -111,7 +118,7 @@ static void detach(struct led *led, struct list *jobs)
     list_each (l, &led->detached) {
         struct led_job *j = list_entry(l, struct led_job, link);
         list_remove(&j->link);
-        if (led->failed && j->rule->spec.coupling == LED_DETACHED_DEPENDENT)
+        if (led->failed && j->rule->manner->spec.coupling == LED_DETACHED_DEPENDENT)
             job_free(led, j);
         else
             list_append(jobs, &j->link);

@@ -149,13 +149,13 @@ static void sync_event_of(struct led_stream *s, struct led_occurrence *o)
     led_sync_u64(s, &id);
     if (s->is_saving)
         return;
-    struct map_node *n = map_first(&s->led->events_by_id, id);
-    if (!n) {
+    struct led_event *e = led_index_get(s->led, id);
+    if (!e || !led_is_leaf(e)) {
         led_sync_fail(s);
         return;
     }
-    o->event = container_of(n, struct led_event, by_id);
-    o->event->occurrences++;
+    o->event = e;
+    e->occurrences++;
 }
 
 static void sync_fields(struct led_stream *s, struct led_occurrence *o)
