@@ -3,8 +3,7 @@
  *  (1) An id is a place in a table of pages; whoever takes a place that became free takes its
  *      id over.  Among the living it is unique, and a snapshot brings it back.
  *  (2) Two makers asking for the same operator over the same operands with the same parameter
- *      get the same event: `keys` is an open hash table of ids.  An entry is four bytes and
- *      keeps no hash, for that can be computed again.
+ *      get the same event: `keys` is an open hash table of ids, eight bytes an entry.
  */
 #include "led/led_int.h"
 #include <stdlib.h>
@@ -141,46 +140,50 @@ static bool is_wished(const struct led_event *e, const struct led_wish *w)
     return true;
 }
 
-/* Walks the entries that may have that hash: `*at` is where the last one stood. */
-static struct led_event *probe(const struct led *led, uint32_t *at)
+/* Where a tag belongs: entries stand in the order of their tags, as far as there is room. */
+static uint32_t home_of(const struct led_index *x, uint32_t tag)
 {
-    const struct led_index *x = &led->index;
-    *at = (*at + 1) & (x->key_cap - 1);
-    return x->key_cap && x->keys[*at] ? led_index_get(led, x->keys[*at]) : NULL;
+    return (uint32_t)((uint64_t)tag * x->key_cap >> 32);
 }
 
-static uint32_t before(const struct led_index *x, uint64_t hash)
+static uint32_t behind(const struct led_index *x, uint32_t at)
 {
-    return ((uint32_t)hash - 1) & (x->key_cap - 1);
+    return at + 1 == x->key_cap ? 0 : at + 1;
 }
 
-static void keys_grow(struct led *led)
+static uint32_t distance(const struct led_index *x, uint32_t from, uint32_t to)
 {
-    struct led_index *x = &led->index;
-    uint32_t *old = x->keys, old_cap = x->key_cap;
-    x->key_cap = old_cap ? 2 * old_cap : KEYS_MIN;
+    return to >= from ? to - from : to + x->key_cap - from;
+}
+
+static void key_put(struct led_index *x, struct led_key k)
+{
+    uint32_t at = home_of(x, k.tag);
+    while (x->keys[at].id)
+        at = behind(x, at);
+    x->keys[at] = k;
+}
+
+/* By a quarter, for a table that doubles is half empty half of the time. */
+static void keys_grow(struct led_index *x)
+{
+    struct led_key *old = x->keys;
+    uint32_t old_cap = x->key_cap;
+    x->key_cap = old_cap ? old_cap + old_cap / 4 : KEYS_MIN;
     x->keys = calloc(x->key_cap, sizeof x->keys[0]);
     CHECK(x->keys);
-    for (uint32_t i = 0; i < old_cap; i++) {
-        if (!old[i])
-            continue;
-        uint32_t at = before(x, event_hash(led_index_get(led, old[i])));
-        while (probe(led, &at))
-            ;
-        x->keys[at] = old[i];
-    }
+    for (uint32_t i = 0; i < old_cap; i++)
+        if (old[i].id)
+            key_put(x, old[i]);
     free(old);
 }
 
 void led_event_key(struct led *led, struct led_event *e)
 {
     struct led_index *x = &led->index;
-    if (x->key_count + 1 > x->key_cap / 4 * 3)
-        keys_grow(led);
-    uint32_t at = before(x, event_hash(e));
-    while (probe(led, &at))
-        ;
-    x->keys[at] = e->id;
+    if (x->key_count >= x->key_cap - x->key_cap / 8)
+        keys_grow(x);
+    key_put(x, (struct led_key){e->id, (uint32_t)event_hash(e)});
     x->key_count++;
     e->is_keyed = true;
 }
@@ -193,34 +196,46 @@ void led_event_unkey(struct led *led, struct led_event *e)
         return;
     e->is_keyed = false;
     x->key_count--;
-    uint32_t mask = x->key_cap - 1, gap = before(x, event_hash(e)), at;
-    while (probe(led, &gap) != e)
-        ;
-    at = gap;
-    for (struct led_event *next; (next = probe(led, &at));) {
-        uint32_t home = (uint32_t)event_hash(next) & mask;
-        if (((at - home) & mask) >= ((at - gap) & mask)) {
-            x->keys[gap] = next->id;
+    uint32_t gap = home_of(x, (uint32_t)event_hash(e));
+    while (x->keys[gap].id != e->id)
+        gap = behind(x, gap);
+    for (uint32_t at = behind(x, gap); x->keys[at].id; at = behind(x, at)) {
+        uint32_t home = home_of(x, x->keys[at].tag);
+        if (distance(x, home, at) >= distance(x, gap, at)) {
+            x->keys[gap] = x->keys[at];
             gap = at;
         }
     }
-    x->keys[gap] = 0;
+    x->keys[gap] = (struct led_key){0};
+}
+
+/* The next keyed event with that tag, from `*at` on; NULL if there is none. */
+static struct led_event *probe(const struct led *led, uint32_t tag, uint32_t *at)
+{
+    const struct led_index *x = &led->index;
+    while (x->key_cap && x->keys[*at].id) {
+        struct led_key k = x->keys[*at];
+        *at = behind(x, *at);
+        if (k.tag == tag)
+            return led_index_get(led, k.id);
+    }
+    return NULL;
 }
 
 struct led_event *led_event_keyed(const struct led *led, const struct led_wish *w)
 {
-    uint32_t at = before(&led->index, wish_hash(w));
+    uint32_t tag = (uint32_t)wish_hash(w), at = home_of(&led->index, tag);
     struct led_event *e;
-    while ((e = probe(led, &at)) && !is_wished(e, w))
+    while ((e = probe(led, tag, &at)) && !is_wished(e, w))
         ;
     return e;
 }
 
 struct led_event *led_event_find(const struct led *led, const char *name)
 {
-    uint32_t at = before(&led->index, map_hash_text(name));
+    uint32_t tag = (uint32_t)map_hash_text(name), at = home_of(&led->index, tag);
     struct led_event *e;
-    while ((e = probe(led, &at)))
+    while ((e = probe(led, tag, &at)))
         if (led_event_name(e) && strcmp(led_event_name(e), name) == 0)
             break;
     return e;

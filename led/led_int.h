@@ -165,13 +165,19 @@ bool led_event_is_instant(const struct led_event *e);
 
 /* ---- the index of events (index.c) ---- */
 
+/* An event that can be found by what it is. */
+struct led_key {
+    uint32_t id;  /* 0: an empty place */
+    uint32_t tag; /* half of its hash */
+};
+
 struct led_index {
     struct led_event ***pages; /* by id */
     size_t page_cap;
-    uint32_t count;              /* ids below it have been given, from 1 */
-    uint32_t free;               /* the first id free again, 0 if there is none */
-    uint32_t *keys;              /* ids, by a hash of what the events are */
-    uint32_t key_count, key_cap; /* the latter a power of two */
+    uint32_t count; /* ids below it have been given, from 1 */
+    uint32_t free;  /* the first id free again, 0 if there is none */
+    struct led_key *keys;
+    uint32_t key_count, key_cap;
 };
 
 void led_index_add(struct led *led, struct led_event *e); /* gives it an id */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC UINT64_C(0x0000000144454c56) /* "VLED", and the version */
+#define MAGIC UINT64_C(0x0000000244454c56) /* "VLED", and the version */
 
 /* ---- clocks and counters ---- */
 
@@ -33,23 +33,17 @@ static void sync_head(struct led_stream *s)
 /* ---- events ---- */
 
 /* Operands are less high than what is made of them. */
-static int by_height(const void *a, const void *b)
-{
-    const struct led_event *x = *(struct led_event *const *)a,
-                           *y = *(struct led_event *const *)b;
-    if (x->height != y->height)
-        return x->height < y->height ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
-}
-
 static struct led_event **events_by_height(const struct led *led, struct arena *scratch)
 {
     struct led_event **all = arena_array_of(scratch, led->stats.events + 1, struct led_event *);
-    size_t count = 0;
-    for (uint32_t id = 0; (all[count] = led_index_next(led, &id));)
-        count++;
-    CHECK(count == led->stats.events);
-    qsort(all, count, sizeof all[0], by_height);
+    size_t below[LED_HEIGHT_MAX + 2] = {0}; /* how many are less high */
+    struct led_event *e;
+    for (uint32_t id = 0; (e = led_index_next(led, &id));)
+        below[e->height + 1]++;
+    for (unsigned h = 1; h < countof(below); h++)
+        below[h] += below[h - 1];
+    for (uint32_t id = 0; (e = led_index_next(led, &id));)
+        all[below[e->height]++] = e;
     return all;
 }
 

@@ -9,6 +9,7 @@
  *      and a failed stream yields zeros, ends every list, and reads nothing more.
  */
 #include "led/led_int.h"
+#include <endian.h>
 #include <string.h>
 
 struct saved {
@@ -25,24 +26,21 @@ void led_sync_fail(struct led_stream *s)
 
 void led_sync_u64(struct led_stream *s, uint64_t *v)
 {
-    unsigned char bytes[8] = {0};
+    uint64_t bytes = htole64(*v); /* (1) */
     if (s->is_saving) {
-        for (unsigned i = 0; i < 8; i++)
-            bytes[i] = (unsigned char)(*v >> 8 * i);
-        if (!buf_append(s->out, bytes, 8))
+        if (!buf_append(s->out, &bytes, 8))
             led_sync_fail(s);
         return;
     }
+    bytes = 0;
     if (s->left < 8) {
         led_sync_fail(s);
     } else {
-        memcpy(bytes, s->in, 8);
+        memcpy(&bytes, s->in, 8);
         s->in += 8;
         s->left -= 8;
     }
-    *v = 0;
-    for (unsigned i = 0; i < 8; i++)
-        *v |= (uint64_t)bytes[i] << 8 * i;
+    *v = le64toh(bytes);
 }
 
 uint64_t led_sync_below(struct led_stream *s, uint64_t v, uint64_t limit)
