@@ -12,6 +12,8 @@
  *      are dropped if the raise that triggered them failed.
  *  (5) Depth counts the raises in a chain of causes, also through deferred and detached
  *      rules, so a rule that raises its own event ends whatever its coupling.
+ *  (6) Settled rules run when every timer due at their instant has had its effect: see
+ *      timer.c.  What the program raises is an instant of its own.
  */
 #include "led/led_int.h"
 
@@ -97,6 +99,9 @@ static void sort_out(struct led *led, struct list *immediate)
         case LED_DETACHED_DEPENDENT:
             list_append(&led->detached, &j->link);
             break;
+        case LED_SETTLED:
+            job_queue(&led->settled, j);
+            break;
         case LED_COUPLING_COUNT:
             CHECK(!"a coupling");
         }
@@ -138,6 +143,16 @@ static void run_detached(struct led *led) /* (4) */
     }
 }
 
+static void run_settled(struct led *led) /* (6) */
+{
+    for (struct led_job *j; (j = job_first(&led->settled));) {
+        list_remove(&j->link);
+        job_run(led, j);
+        run_deferred(led);
+        run_detached(led);
+    }
+}
+
 bool led_signal_begin(struct led *led)
 {
     bool is_outermost = !led->is_running;
@@ -157,9 +172,20 @@ void led_signal_end(struct led *led, bool is_outermost)
     if (is_outermost) {
         run_deferred(led);
         run_detached(led);
+        if (!led->is_passing)
+            run_settled(led);
         led->is_running = false;
         led->cascade = 0;
     }
+}
+
+void led_settle(struct led *led)
+{
+    bool is_outermost = led_signal_begin(led);
+    CHECK(is_outermost);
+    run_settled(led);
+    led->is_running = false;
+    led->cascade = 0;
 }
 
 void led_fail(struct led *led)

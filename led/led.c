@@ -22,6 +22,7 @@ struct led *led_new(msec mono, msec wall)
     list_init(&led->triggered);
     list_init(&led->deferred);
     list_init(&led->detached);
+    list_init(&led->settled);
     return led;
 }
 

@@ -456,6 +456,7 @@ void led_trigger(struct led *led, const struct led_event *e, enum led_context co
 /* Brackets detection: begin, emit, end.  The end runs the rules. */
 bool led_signal_begin(struct led *led); /* whether it is the outermost one */
 void led_signal_end(struct led *led, bool is_outermost);
+void led_settle(struct led *led); /* the instant is over */
 
 /* ---- the detector ---- */
 
@@ -485,7 +486,8 @@ struct led {
     unsigned depth;   /* raises inside each other just now */
     uint32_t cascade; /* raises since the outermost signal began */
     bool is_running, failed;
-    struct list triggered, deferred, detached;
+    bool is_passing; /* time passes: the instant may not be over yet */
+    struct list triggered, deferred, detached, settled;
     led_gone_fn *gone;
     void *gone_ctx;
 

@@ -6,7 +6,9 @@
  *  (3) Absolute events wait on the wall clock, all others on the monotonic one.  A wall
  *      clock that jumps over an absolute event makes it occur now, late by the amount; one
  *      that jumps back makes what is pending wait longer, and repeats nothing.
- *  (4) After a gap a P does not tick once for each tick missed: see series.c.
+ *  (4) After a gap a P does not tick once for each tick missed: see periodic.c.
+ *  (5) An instant is over when no timer is due at it any more; then settled rules run.  At
+ *      the end of a gap that is before the ticks that make up for it.
  */
 #include "led/led_int.h"
 
@@ -89,6 +91,15 @@ static void expire(struct led *led, const struct due *due)
     led_signal_end(led, is_outermost);
 }
 
+/* Whether the instant we are at is not over before that. */
+static bool belongs_to_now(const struct led *led, const struct due *due)
+{
+    if (due->at > led->now)
+        return false;
+    return due->on_wall ||
+           led_timer_class(container_of(due->timer, struct led_timer, heap)) != LED_CATCH_UP;
+}
+
 static msec pass(struct led *led, msec mono, msec wall, bool in_gap)
 {
     CHECK(!led->is_running);
@@ -96,14 +107,19 @@ static msec pass(struct led *led, msec mono, msec wall, bool in_gap)
     led->real = mono > led->now ? mono : led->now;
     led->offset = wall - led->real;
     led->in_gap = in_gap;
+    led->is_passing = true;
     for (;;) {
         struct due due = first_due(led, floor);
-        if (!due.timer || due.at > led->real)
+        bool is_due = due.timer && due.at <= led->real;
+        if (!list_is_empty(&led->settled) && !(is_due && belongs_to_now(led, &due)))
+            led_settle(led); /* (5); it may have set timers */
+        else if (is_due)
+            expire(led, &due);
+        else
             break;
-        expire(led, &due);
     }
     led->now = led->real;
-    led->in_gap = false;
+    led->in_gap = led->is_passing = false;
     return led_next(led);
 }
 

@@ -85,7 +85,7 @@ static bool coupling_parse(const char *text, enum led_coupling *ret)
             {"detached-independent", LED_DETACHED}, {"detached_independent", LED_DETACHED},
             {"detached dependent", LED_DETACHED_DEPENDENT},
             {"detached-dependent", LED_DETACHED_DEPENDENT},
-            {"detached_dependent", LED_DETACHED_DEPENDENT}};
+            {"detached_dependent", LED_DETACHED_DEPENDENT}, {"settled", LED_SETTLED}};
     for (size_t i = 0; i < countof(words); i++) {
         if (strcmp(text, words[i].text) == 0) {
             *ret = words[i].coupling;
