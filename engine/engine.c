@@ -216,7 +216,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     e->clock = o->clock;
     e->settings = o->settings;
     e->store = o->store;
-    e->loop = loop_new();
+    e->loop = o->loop ? o->loop : loop_new();
     e->started_at = engine_wall(e);
     e->available = true;
     map_init(&e->pages_by_url);
@@ -313,16 +313,14 @@ static void drain(struct engine *e)
     loop_timer_stop(e->loop, &look_again);
 }
 
-void engine_free(struct engine *e)
+static void take_down(struct engine *e, msec patience)
 {
-    if (!e)
-        return;
     e->stopping = true;
-    if (e->writer && e->led)
+    if (e->writer && e->led && patience)
         drain(e);
     control_stop(e);
     if (e->writer) {
-        size_t lost = store_writer_stop(e->writer, STOP_WAIT_MS);
+        size_t lost = store_writer_stop(e->writer, patience);
         if (lost)
             log_warn("%zu commits were given up; what they held will be found again", lost);
     }
@@ -344,4 +342,16 @@ void engine_free(struct engine *e)
     struct loop *loop = e->loop;
     arena_free(e->arena); /* fetch goes with it, and wants the loop */
     loop_free(loop);
+}
+
+void engine_free(struct engine *e)
+{
+    if (e)
+        take_down(e, STOP_WAIT_MS);
+}
+
+void engine_kill(struct engine *e)
+{
+    if (e)
+        take_down(e, /* patience= */ 0);
 }

@@ -27,6 +27,8 @@ struct engine_options {
     void (*changed)(const struct engine_change *c, void *arg);
     void *arg;
     const char *owner; /* of sentinels in `ensure` */
+    /* Taken over.  NULL: one of its own, that follows the machine's time. */
+    struct loop *loop;
 };
 
 MUST_USE enum err engine_new(struct arena *life, const struct engine_options *o,
@@ -39,3 +41,6 @@ int engine_ensure(struct engine *e, const char *text, struct arena *life, char *
 void engine_run(struct engine *e);
 void engine_stop(struct engine *e);
 void engine_free(struct engine *e);
+/* The same without a word to the database: whatever is not committed is lost, as if the
+ * process had been killed. */
+void engine_kill(struct engine *e);
