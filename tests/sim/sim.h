@@ -19,7 +19,8 @@
 #include "engine/settings.h"
 #include <libpq-fe.h>
 
-/* ---- database.c: one server for all scenarios, a fresh database for each --------------- */
+/* ---- database.c: one server, and a database that is as new for each scenario ---------------
+ */
 
 struct server;
 
@@ -37,7 +38,7 @@ struct database {
 
 MUST_USE enum err database_make(
         struct server *s, struct arena *life, struct fault *f, struct database *ret);
-void database_drop(struct database *d);
+void database_done(struct database *d);
 void database_down(struct database *d); /* cuts every connection but ours, lets nobody in */
 void database_up(struct database *d);
 void database_hold_writes(struct database *d);    /* commits wait until ... */

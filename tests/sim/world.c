@@ -223,10 +223,8 @@ bool world_stop(struct world *w, bool kill)
 
 void world_done(struct world *w)
 {
-    if (w->db.is_stuck)
-        database_release_writes(&w->db);
     world_stop(w, /* kill= */ true);
-    database_drop(&w->db);
+    database_done(&w->db);
 }
 
 static bool is_told_away(struct world *w)
