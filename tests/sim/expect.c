@@ -124,7 +124,7 @@ static void expect_column(struct play *p, char *const *w)
     bool instant = strlen(dot) > 3 && strcmp(dot + strlen(dot) - 3, "_at") == 0;
     const char *got = cell(p,
             arena_printf(p->life, "SELECT %s FROM vigil.status WHERE lower(name) = lower($1)",
-                    instant ? arena_printf(p->life, "vigil_kb.ms(%s)", dot + 1) : dot + 1),
+                    arena_printf(p->life, instant ? "vigil_kb.ms(\"%s\")" : "\"%s\"", dot + 1)),
             name);
     msec at;
     if (!instant || strcmp(got, "null") == 0 || !w[1] || !w[2] || !wall_parse(p, w[2], &at)) {
