@@ -91,6 +91,7 @@ struct life {
     struct webpage *page;
     struct stream *stream; /* while in the graph */
     bool lingers;          /* has ended, but is still owed what its last tick brings */
+    bool enabled_alone;    /* it was enabled while no engine ran */
     bool wants_source;     /* its question is about bytes, not only about the digest */
     struct list in_stream;
 };

@@ -89,6 +89,7 @@ static void enter(struct life *l, bool resume, msec since)
     }
     l->wants_source = cdg_wants_source(expr);
     stream_join(l, resume);
+    l->enabled_alone = false;
     struct cdg_subscription sub = {
             .page_id = l->stream->id,
             .sentinel_id = s->id,
@@ -240,7 +241,8 @@ static bool hangs_on_other(const struct point *p)
     return p->kind == GRAMMAR_TIME_START || p->kind == GRAMMAR_TIME_END;
 }
 
-enum { START_PRIORITY = 1, END_PRIORITY = 2 }; /* at one instant, ends come before starts */
+/* At one instant, ends come before starts, also those that follow from an end. */
+enum { START_PRIORITY = 1, END_PRIORITY = 2 };
 
 static struct led_rule *rule_on(
         struct life *l, struct led_event *event, led_action_fn *action, int priority)
@@ -249,6 +251,7 @@ static struct led_rule *rule_on(
             .action = action,
             .arg = l,
             .priority = priority,
+            .coupling = priority == START_PRIORITY ? LED_DEFERRED : LED_IMMEDIATE,
             .context = LED_CHRONICLE,
             .mode = LED_PREVIOUS,
     };
@@ -335,6 +338,7 @@ void life_resume(struct engine *e, struct sentinel *s)
     } else if (s->enabled) {
         /* Enabled while no engine ran: it takes its place now. */
         bool resume = s->entered_at != MSEC_NEVER;
+        s->life->enabled_alone = !resume;
         enter(s->life, resume, engine_wall(e));
         if (!resume)
             record(s, NULL, NULL, engine_wall(e));
