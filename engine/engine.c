@@ -83,8 +83,14 @@ void engine_catch_up(struct engine *e)
     if (late > e->worst_lateness)
         e->worst_lateness = late;
     if (late > STALL_MS) {
+        bool outermost = !e->replaying;
         e->late_wakes++;
+        e->replaying = true; /* what began and ended meanwhile costs no request */
         led_wake(e->led, now, steady_wall(e, now));
+        if (outermost) {
+            e->replaying = false;
+            webpage_resume_postponed(e);
+        }
     } else {
         led_advance(e->led, now, steady_wall(e, now));
     }

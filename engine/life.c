@@ -74,7 +74,8 @@ static void enter(struct life *l, bool resume, msec since)
     struct sentinel *s = l->sentinel;
     struct engine *e = l->engine;
     if (!resume) {
-        s->entered_at = since;
+        /* What was due may have been jumped over by the clock: it is here from now on. */
+        s->entered_at = since - led_wall(e->led) + led_now(e->led) + e->wall_offset;
         s->base_version = s->last_version = l->page->latest;
     }
     SCRATCH struct arena *scratch = arena_new(NULL, "enter");
@@ -135,7 +136,7 @@ static void leave(struct life *l)
 /* ---- starting and ending ------------------------------------------------------------- */
 
 static void end_now(struct life *l, const char *reason, msec nominal);
-static void watch_end(struct life *l);
+static void watch_span(struct life *l);
 
 static void rule_drop(struct engine *e, struct led_rule **rule)
 {
@@ -145,10 +146,12 @@ static void rule_drop(struct engine *e, struct led_rule **rule)
         led_rule_delete(e->led, r);
 }
 
-static void raise(struct engine *e, struct led_event *event)
+/* As of the instant it was due, so that what follows from it counts from there. */
+static void raise(struct engine *e, struct led_event *event, msec nominal)
 {
     struct fault f = {0};
-    if (event && led_raise(e->led, event, 0, &f) != OK)
+    msec now = led_now(e->led), at = nominal - led_wall(e->led) + now;
+    if (event && led_raise_at(e->led, event, at < now ? at : now, 0, &f) != OK)
         log_error("a chain of sentinels was cut: %s", f.message);
 }
 
@@ -165,12 +168,12 @@ static void start_now(struct life *l, msec nominal)
     if (s->to.kind == GRAMMAR_TIME_FOR) {
         s->ends_at = nominal + s->to.offset;
         rule_drop(l->engine, &l->end_rule);
-        watch_end(l);
+        watch_span(l);
     }
     if (s->enabled) /* (2) */
         enter(l, /* resume= */ false, nominal);
     record(s, "start", NULL, nominal);
-    raise(l->engine, l->start);
+    raise(l->engine, l->start, nominal);
 }
 
 /* Those that wait for a start that can never come end, too. */
@@ -202,7 +205,7 @@ static void end_now(struct life *l, const char *reason, msec nominal)
     if (never_started && strcmp(reason, "to-reached") == 0)
         reason = "never-started";
     record(s, "end", reason, nominal);
-    raise(l->engine, l->end);
+    raise(l->engine, l->end, nominal);
     if (never_started)
         end_dependants(l, nominal);
 }
@@ -271,6 +274,15 @@ static struct led_rule *rule_at(struct life *l, msec at, led_action_fn *action, 
     return rule_on(l, event, action, priority);
 }
 
+static struct led_rule *rule_after(struct life *l, struct led_event *event, msec delay,
+        led_action_fn *action, int priority)
+{
+    struct led_event *plus;
+    struct fault f = {0};
+    CHECK(led_plus(l->engine->led, event, delay, &f, &plus) == OK);
+    return rule_on(l, plus, action, priority);
+}
+
 /* The rule for a point that hangs on another sentinel: on its event if that is still ahead,
  * else on the instant that follows from it.  NULL: nothing is left to wait for. */
 static struct led_rule *rule_on_point(
@@ -283,7 +295,6 @@ static struct led_rule *rule_on_point(
     bool on_start = point->kind == GRAMMAR_TIME_START;
     struct led_event *event = on_start ? start_event(other->life) : end_event(other->life);
     msec since = on_start ? other->started_at : other->ended_at;
-    struct fault f = {0};
 
     if (point->offset == 0 && since == MSEC_NEVER) {
         led_event_hold(event);
@@ -291,9 +302,7 @@ static struct led_rule *rule_on_point(
     }
     if (since != MSEC_NEVER)
         return rule_at(l, since + point->offset, action, priority);
-    struct led_event *plus;
-    CHECK(led_plus(e->led, event, point->offset, &f, &plus) == OK);
-    return rule_on(l, plus, action, priority);
+    return rule_after(l, event, point->offset, action, priority);
 }
 
 static void watch_end(struct life *l)
@@ -303,6 +312,12 @@ static void watch_end(struct life *l)
         l->end_rule = rule_on_point(l, &s->to, end_due, END_PRIORITY);
     else if (s->ends_at != MSEC_NEVER)
         l->end_rule = rule_at(l, s->ends_at, end_due, END_PRIORITY);
+}
+
+/* FOR counts the time that passes from its start, whatever the wall clock is set to. */
+static void watch_span(struct life *l)
+{
+    l->end_rule = rule_after(l, start_event(l), l->sentinel->to.offset, end_due, END_PRIORITY);
 }
 
 static void watch_start(struct life *l)
@@ -526,7 +541,7 @@ void life_stop(struct sentinel *s, const char *reason)
     s->phase = PHASE_ENDED;
     s->ended_at = now;
     if (!reason || strcmp(reason, "dependency") != 0)
-        raise(l->engine, l->end);
+        raise(l->engine, l->end, now);
     if (never_started)
         end_dependants(l, now);
 }

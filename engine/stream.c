@@ -128,8 +128,7 @@ void stream_join(struct life *l, bool resume)
 {
     struct sentinel *who = l->sentinel;
     struct webpage *p = l->page;
-    struct led *led = l->engine->led;
-    msec entered = who->entered_at - led_wall(led) + led_now(led);
+    msec entered = who->entered_at - l->engine->wall_offset;
     struct stream *s = stream_find(p, who->fetch_every, entered);
     if (!s) {
         s = stream_new(p, who->fetch_every);

@@ -251,17 +251,15 @@ static void expect_pairs(struct play *p, char *const *w)
 static bool event_matches(struct play *p, const char *text, const PGresult *r, int row)
 {
     char *copy = arena_strdup(p->life, text);
-    char *at = strrchr(copy, '@'), *detail = strchr(copy, '('), *kind = copy;
-    char *colon = strchr(copy, ':');
+    char *at = strrchr(copy, '@'), *kind = copy;
     msec wall;
     if (!at || !wall_parse(p, at + 1, &wall))
         return false;
     *at = 0;
-    if (detail && detail < at) {
+    char *detail = strchr(copy, '('), *colon = strchr(copy, ':');
+    if (detail) {
         *detail++ = 0;
         detail[strcspn(detail, ")")] = 0;
-    } else {
-        detail = NULL;
     }
     if (colon && (!detail || colon < detail)) {
         *colon = 0;
