@@ -155,6 +155,12 @@ static void raise(struct engine *e, struct led_event *event, msec nominal)
         log_error("a chain of sentinels was cut: %s", f.message);
 }
 
+/* A point before another's start or end was turned into an instant when it was checked. */
+static bool hangs_on_other(const struct point *p)
+{
+    return p->kind == GRAMMAR_TIME_START || p->kind == GRAMMAR_TIME_END;
+}
+
 static void start_now(struct life *l, msec nominal)
 {
     struct sentinel *s = l->sentinel;
@@ -172,7 +178,8 @@ static void start_now(struct life *l, msec nominal)
     }
     if (s->enabled) /* (2) */
         enter(l, /* resume= */ false, nominal);
-    record(s, "start", NULL, nominal);
+    /* A clock that was set over the planned instant makes it late, but it was due then. */
+    record(s, "start", NULL, hangs_on_other(&s->from) ? nominal : s->starts_at);
     raise(l->engine, l->start, nominal);
 }
 
@@ -204,7 +211,8 @@ static void end_now(struct life *l, const char *reason, msec nominal)
     s->ended_at = nominal;
     if (never_started && strcmp(reason, "to-reached") == 0)
         reason = "never-started";
-    record(s, "end", reason, nominal);
+    bool planned = strcmp(reason, "to-reached") == 0 && s->to.kind == GRAMMAR_TIME_AT;
+    record(s, "end", reason, planned ? s->ends_at : nominal);
     raise(l->engine, l->end, nominal);
     if (never_started)
         end_dependants(l, nominal);
@@ -236,12 +244,6 @@ static struct led_event *end_event(struct life *l)
     if (!l->end)
         l->end = led_primitive(l->engine->led, NULL);
     return l->end;
-}
-
-/* A point before another's start or end was turned into an instant when it was checked. */
-static bool hangs_on_other(const struct point *p)
-{
-    return p->kind == GRAMMAR_TIME_START || p->kind == GRAMMAR_TIME_END;
 }
 
 /* At one instant, ends come before starts, also those that follow from an end. */

@@ -350,8 +350,11 @@ bool world_sleep(struct world *w, msec span)
     return look(w);
 }
 
+/* The engine's newest glance at the clock is never long ago. */
 bool world_set_clock(struct world *w, msec wall)
 {
+    if (!look(w))
+        return false;
     w->wall = wall;
     return look(w);
 }
