@@ -1,0 +1,171 @@
+/* The page reader itself: confines itself, then turns pages into digests until its socket
+ * closes.
+ *
+ *  (1) Whatever would open a file later (the C library's charset modules, the parser's own
+ *      tables) is loaded before the sandbox shuts.
+ *  (2) It ends when whoever started it is gone: the socket closes, and the kernel sends a
+ *      signal should it be busy just then.
+ */
+#include "page/worker_int.h"
+#include "page/page_int.h"
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { LARGE_BYTES = 1 << 20 };
+
+static bool get(void *to, size_t bytes)
+{
+    for (char *at = to; bytes > 0;) {
+        ssize_t n = read(WORKER_FD, at, bytes);
+        if (n <= 0)
+            return false; /* (2) */
+        at += n;
+        bytes -= (size_t)n;
+    }
+    return true;
+}
+
+static void put(const void *from, size_t bytes)
+{
+    for (const char *at = from; bytes > 0;) {
+        ssize_t n = write(WORKER_FD, at, bytes);
+        if (n <= 0)
+            _exit(0); /* (2) */
+        at += n;
+        bytes -= (size_t)n;
+    }
+}
+
+static bool get_part(struct buf *b, size_t bytes)
+{
+    buf_clear(b);
+    if (!buf_reserve(b, bytes) || !get(b->data, bytes))
+        return false;
+    b->len = bytes;
+    b->data[bytes] = 0;
+    return true;
+}
+
+static void answer(
+        uint64_t job, const struct buf *digest, const struct buf *text, const struct fault *f)
+{
+    struct frame_answer h;
+    frame_answer_make(&h, job, digest, text, f);
+    put(&h, sizeof h);
+    if (f->code == OK) {
+        put(buf_text(digest), digest->len);
+        put(buf_text(text), text->len);
+    } else {
+        put(f->message, strlen(f->message));
+    }
+}
+
+/* One of each sort of page is read before anything is shut. */
+static void warm_up(void)
+{
+    static const char *const pages[][2] = {
+            {"text/html", "<!DOCTYPE html><p class=a>caf\xC3\xA9 &eacute;<a href=b>c</a>"},
+            {"text/xml", "<?xml version='1.0'?><a b='c'>d&amp;e</a>"},
+            {"application/json", "{\"a\": [1, \"b\"]}"},
+            {"text/plain", "a\nb"},
+            {"application/octet-stream", "\x01"},
+    };
+    for (size_t i = 0; i < countof(pages); i++) {
+        BUF(digest, PAGE_DIGEST_MAX);
+        struct page_source s = {
+                pages[i][1], strlen(pages[i][1]), pages[i][0], "http://example.org/a"};
+        CHECK(page_digest_make(&s, &digest, NULL) == OK);
+    }
+}
+
+static void NORETURN lost(void)
+{
+    static const char said[] = "vigil: a page reader is started by vigil itself\n";
+    (void)!write(STDERR_FILENO, said, sizeof said - 1);
+    _exit(1);
+}
+
+void page_worker_enter(void)
+{
+    struct fault f = {.code = OK};
+    const struct buf none = {0};
+    int type;
+    socklen_t len = sizeof type;
+    if (getsockopt(WORKER_FD, SOL_SOCKET, SO_TYPE, &type, &len) != 0)
+        lost();
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* (2): the socket tells as well */
+    page_start();
+    charset_load_all(); /* (1) */
+    warm_up();
+    if (sandbox_enter(&f) != OK) {
+        answer(JOB_HELLO, &none, &none, &f);
+        _exit(1);
+    }
+    answer(JOB_HELLO, &none, &none, &f);
+}
+
+struct desk { /* where a page lies while it is read */
+    struct buf type, url, body, digest, text;
+};
+
+static bool get_page(const struct frame_request *h, struct desk *d)
+{
+    return (h->type_bytes == UINT32_MAX || get_part(&d->type, h->type_bytes)) &&
+           (h->url_bytes == UINT32_MAX || get_part(&d->url, h->url_bytes)) &&
+           get_part(&d->body, (size_t)h->body_bytes);
+}
+
+static void read_page(const struct frame_request *h, struct desk *d, struct fault *f)
+{
+    struct page_source s = {
+            .bytes = buf_text(&d->body),
+            .len = d->body.len,
+            .content_type = h->type_bytes == UINT32_MAX ? NULL : buf_text(&d->type),
+            .url = h->url_bytes == UINT32_MAX ? NULL : buf_text(&d->url),
+    };
+    buf_clear(&d->digest);
+    buf_clear(&d->text);
+    if ((h->wishes & WISH_DIGEST) && page_digest_make(&s, &d->digest, f) != OK)
+        return;
+    if ((h->wishes & WISH_TEXT) && page_decode(&s, &d->text, f, NULL) != OK)
+        buf_clear(&d->text);
+}
+
+/* Memory that one large page needed goes back, so that idle readers are small. */
+static void clear_away(struct desk *d)
+{
+    if (d->body.cap + d->digest.cap + d->text.cap < LARGE_BYTES)
+        return;
+    buf_done(&d->body);
+    buf_done(&d->digest);
+    buf_done(&d->text);
+    malloc_trim(0);
+}
+
+int page_worker_main(void)
+{
+    struct desk d = {.type = {.max = FRAME_TYPE_MAX},
+            .url = {.max = FRAME_URL_MAX},
+            .body = {.max = PAGE_BODY_MAX},
+            .digest = {.max = PAGE_DIGEST_MAX},
+            .text = {.max = FRAME_TEXT_MAX}};
+    struct frame_request h;
+
+    page_worker_enter();
+    while (get(&h, sizeof h) && frame_request_is_sound(&h) && get_page(&h, &d)) {
+        struct fault f = {.code = OK};
+        read_page(&h, &d, &f);
+        answer(h.job, &d.digest, &d.text, &f);
+        clear_away(&d);
+    }
+    _exit(0);
+}
+
+bool page_worker_is_asked(int argc, char **argv)
+{
+    return argc == 2 && strcmp(argv[1], PAGE_WORKER_WORD) == 0;
+}
