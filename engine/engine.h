@@ -26,7 +26,8 @@ struct engine_options {
     /* Called for each change after its commit; NULL: nobody looks. */
     void (*changed)(const struct engine_change *c, void *arg);
     void *arg;
-    const char *owner; /* of sentinels in `ensure` */
+    const char *reader; /* program that reads pages; NULL: this one (page/worker.h) */
+    const char *owner;  /* of sentinels in `ensure` */
 };
 
 MUST_USE enum err engine_new(struct arena *life, const struct engine_options *o,

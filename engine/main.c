@@ -2,6 +2,7 @@
 #include "engine/cli.h"
 #include "engine/commands.h"
 #include "base/str.h"
+#include "page/worker.h"
 #include <string.h>
 
 extern char **environ;
@@ -87,6 +88,8 @@ static int help_command(const char *name)
 
 int main(int argc, char **argv)
 {
+    if (page_worker_is_asked(argc, argv))
+        return page_worker_main();
     const char *name = argc > 1 ? argv[1] : "help";
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         if (argc > 2)
