@@ -68,6 +68,7 @@ static void reader_kill(struct reader *r)
     list_append(&all->dying, &r->link);
     all->count--;
     loop_timer_stop(all->o.loop, &r->overrun);
+    loop_io_stop(all->o.loop, &r->io);
     page_worker_kill(r->worker);
     if (page_worker_is_gone(r->worker)) {
         reader_free(r);

@@ -97,6 +97,7 @@ void page_worker_enter(void)
     socklen_t len = sizeof type;
     if (getsockopt(WORKER_FD, SOL_SOCKET, SO_TYPE, &type, &len) != 0)
         lost();
+    (void)prctl(PR_SET_NAME, "vigil-reader"); /* for people who look at processes */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* (2): the socket tells as well */
     page_start();
     charset_load_all(); /* (1) */
