@@ -22,6 +22,8 @@ const struct command commands[] = {
                 "[NAME]", "what changed"},
         {"diff", cmd_diff, OPT_JSON, 1, 2, "NAME [CHANGE]",
                 "one change in full; the newest unless its number is given"},
+        {"compare", cmd_compare, OPT_JSON | OPT_MONITOR | OPT_BASE, 2, 2, "OLD NEW",
+                "what would be reported between two files: 0 nothing, 3 a change, 1 unknown"},
         {"enable", cmd_enable, OPT_JSON, 1, -1, "NAME…", "let sentinels look again"},
         {"disable", cmd_disable, OPT_JSON, 1, -1, "NAME…", "let sentinels pause"},
         {"stop", cmd_stop, OPT_JSON, 1, -1, "NAME…", "end sentinels now; their history stays"},
