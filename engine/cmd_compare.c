@@ -85,13 +85,13 @@ static int expression(
             .check_selector = question_check_selector,
     };
     char *all = arena_printf(c->life, "%s%s", in_front, text);
-    enum err parsed = grammar_parse(c->life, "--monitor", all, strlen(all), &script);
-    enum err checked = grammar_check(script, &world);
-    if (parsed != OK || checked != OK)
+    if (grammar_parse(c->life, "--monitor", all, strlen(all), &script) != OK)
         return wrong_expression(c, script);
     int code = nothing_follows(c, script, text);
     if (code != EXIT_DONE)
         return code;
+    if (grammar_check(script, &world) != OK)
+        return wrong_expression(c, script);
     const struct grammar_definition *d = script->statements->effective;
     const struct cdg_expr *expr;
     struct cdg_compare pairwise = {.kind = CDG_PAIRWISE};

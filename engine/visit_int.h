@@ -24,6 +24,7 @@ struct old {
     char *block; /* malloc'ed; NULL: could not be had */
     size_t bytes;
     struct reading reading;
+    struct buf made; /* its digest, where the stored one could not be used */
     struct buf text; /* its decoded source; data NULL, unless somebody asks about it */
 };
 
@@ -50,6 +51,8 @@ struct visit {
 
 /* On the loop: gives a body to the page readers; visit_loaded is called when it was read. */
 void visit_read_new(struct visit *v);
+/* Of a stored version whose body was loaded: its text where somebody asks about it, and its
+ * digest where `block` is NULL. */
 void visit_read_old(struct old *o);
 /* One of the things it waits for is there; with the last, it goes to the pool. */
 void visit_loaded(struct visit *v);

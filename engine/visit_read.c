@@ -69,6 +69,9 @@ static void old_was_read(struct reading *r)
     struct old *o = container_of(r, struct old, reading);
     if (r->fault.code != OK)
         buf_done(&o->text); /* whoever asks hears that it is not at hand */
+    else if (!o->block)
+        o->block = buf_take(&o->made, &o->bytes);
+    buf_done(&o->made);
     visit_loaded(o->visit);
 }
 
@@ -76,11 +79,13 @@ void visit_read_old(struct old *o)
 {
     struct store_load_job *l = &o->load;
     buf_init(&o->text, SOURCE_MAX);
+    buf_init(&o->made, DIGEST_MAX);
     o->visit->loading++;
     o->reading = (struct reading){
             .wish = {.source = {arena_memdup(o->visit->arena, l->body.data, l->body.len),
                              l->body.len, l->content_type, l->final_url},
-                    .text = &o->text},
+                    .digest = o->block ? NULL : &o->made,
+                    .text = o->visit->want_source ? &o->text : NULL},
             .done = old_was_read,
     };
     readers_submit(o->visit->engine->readers, &o->reading);
