@@ -64,6 +64,17 @@ static void answer(
     }
 }
 
+/* A page with more links than qsort sorts without asking how much memory there is. */
+static void warm_up_sorting(void)
+{
+    BUF(page, PAGE_BODY_MAX);
+    BUF(digest, PAGE_DIGEST_MAX);
+    for (int i = 0; i < 2000; i++)
+        buf_printf(&page, "<a href=%d class=x id=y>z<img src=%d></a>", i * 7 % 2000, i);
+    struct page_source s = {page.data, page.len, "text/html", "http://example.org/a"};
+    CHECK(page_digest_make(&s, &digest, NULL) == OK);
+}
+
 /* One of each sort of page is read before anything is shut. */
 static void warm_up(void)
 {
@@ -98,10 +109,11 @@ void page_worker_enter(void)
     if (getsockopt(WORKER_FD, SOL_SOCKET, SO_TYPE, &type, &len) != 0)
         lost();
     (void)prctl(PR_SET_NAME, "vigil-reader"); /* for people who look at processes */
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* (2): the socket tells as well */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);   /* (2): the socket tells as well */
     page_start();
     charset_load_all(); /* (1) */
     warm_up();
+    warm_up_sorting();
     if (sandbox_enter(&f) != OK) {
         answer(JOB_HELLO, &none, &none, &f);
         _exit(1);

@@ -103,6 +103,44 @@ TEST(large, "pages larger than any socket buffer go through")
     page_worker_free(w);
 }
 
+TEST(sorts, "large pages of every sort go through, whatever the C library does for them")
+{
+    static const struct {
+        const char *type, *begin, *each, *end;
+    } sorts[] = {
+            {"text/html", "<ul>", "<li class=c%d id=i%d><a href=/%d?x>a%d</a><img src=%d.png>",
+                    ""},
+            {"application/xml", "<?xml version='1.0'?><r>",
+                    "<a%d b%d='c%d'><d id='e%d'>text %d</d>&amp;</a%d>", "</r>"},
+            {"application/json", "[", "{\"a%d\": [%d, %d.5, \"s%d\", null, {\"x\": %d}]},",
+                    "{}]"},
+            {"text/plain", "", "line %d of a long text with %d and %d and %d, %d, %d\n", ""},
+            {"text/html; charset=shift_jis", "<p>",
+                    "\x93\xfa\x96\x7b\x8c\xea %d %d %d %d %d<br>", ""},
+            {"application/octet-stream", "\x01", "%d %d %d %d %d\x02\x03", ""},
+    };
+    for (size_t i = 0; i < countof(sorts); i++) {
+        struct page_worker *w = started(); /* each one fresh, with nothing learnt yet */
+        REQUIRE(w);
+        BUF(page, PAGE_BODY_MAX);
+        BUF(here, PAGE_DIGEST_MAX);
+        BUF(there, PAGE_DIGEST_MAX);
+        struct fault f = {.code = OK};
+        bool alive = false;
+        buf_puts(&page, sorts[i].begin);
+        for (int k = 0; k < 8000; k++)
+            buf_printf(&page, sorts[i].each, k, k, k, k, k, k);
+        buf_puts(&page, sorts[i].end);
+        struct page_source src = {page.data, page.len, sorts[i].type, "http://a.example/dir/"};
+        EXPECT(page_digest_make(&src, &here, &f) == OK);
+        EXPECT_INT(read_page(w, sorts[i].type, page.data, page.len, &there, &f, &alive), OK);
+        if (!alive)
+            printf("# %s: %s\n", sorts[i].type, f.message);
+        EXPECT(here.len == there.len && memcmp(here.data, there.data, here.len) == 0);
+        page_worker_free(w);
+    }
+}
+
 TEST(refused, "a page that breaks a limit is that page's fault, and the reader goes on")
 {
     struct page_worker *w = started();
