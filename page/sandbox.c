@@ -95,9 +95,10 @@ static bool shut_files(void)
 
 /* Small numbers only: the upper halves of 64-bit arguments are looked at where they count. */
 static struct sock_filter rules[] = {LOAD(arch),
-        KILL_UNLESS(THIS_ARCH),              /* another ABI numbers its calls otherwise */
-        LOAD(nr),                            /* (1) */
-        LET_IF(SYS_read), LET_IF(SYS_write), /* on what is open: the socket, and nothing */
+        KILL_UNLESS(THIS_ARCH), /* another ABI numbers its calls otherwise */
+        LOAD(nr),               /* (1) */
+        LET_IF(SYS_read), LET_IF(SYS_write),
+        LET_IF(SYS_writev), /* on what is open: the socket, and nothing */
         LET_IF(SYS_brk), LET_IF(SYS_munmap), LET_IF(SYS_mremap), LET_IF(SYS_madvise),
         LET_IF(SYS_exit_group), LET_IF(SYS_exit), LET_IF(SYS_clock_gettime),
         LET_IF(SYS_futex),     /* the C library's own locks */
