@@ -2,8 +2,8 @@
  *
  *  (1) Readings are begun in the order they came; one that finds no idle reader waits, and the
  *      memory its body holds is what makes fetching pause.
- *  (2) A reader has a page for the deadline and no longer: then it is killed, the page gets an
- *      error, and the next reading a fresh reader.
+ *  (2) A reader has a page for the deadline and no longer, counted from when it is up: then it
+ *      is killed, the page gets an error, and the next reading a fresh reader.
  *  (3) Nothing here waits: a killed reader is reaped when the kernel is through with it.
  *  (4) A reader is retired after a while, long before its limit of CPU time, so that neither
  *      leaks nor whoever might have taken one over stay for ever.
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { RETIRE_PAGES = 1000, RETIRE_BUSY_MS = 60000, START_WAIT_MS = 20000 };
+enum { RETIRE_PAGES = 1000, RETIRE_BUSY_MS = 60000 };
 /* After a reader could not be started, the next attempt waits so long. */
 enum { RESTART_MS = 1000 };
 
@@ -24,6 +24,7 @@ struct reader {
     struct loop_io io;
     struct loop_timer overrun;
     struct reading *reading; /* while busy */
+    bool is_timed;           /* the deadline runs, since it is up */
     msec since, busy_ms;
 };
 
@@ -99,15 +100,15 @@ static struct reading *reading_take(struct reader *r)
     return reading;
 }
 
-static void lost(struct reader *r, const struct fault *f)
+static void lost(struct reader *r, const struct fault *f, bool by_page)
 {
     struct readers *all = r->all;
     struct reading *reading = r->reading ? reading_take(r) : NULL;
     int pid = page_worker_pid(r->worker);
     reader_kill(r);
     if (reading) {
-        all->killed++;
-        finish(reading, f, /* killed= */ true);
+        all->killed += by_page;
+        finish(reading, f, by_page);
     } else {
         log_warn("page reader %d is replaced: %s", pid, f->message);
     }
@@ -118,8 +119,11 @@ static void overran(struct loop_timer *t)
 {
     struct reader *r = container_of(t, struct reader, overrun);
     struct fault f = {.code = OK};
-    page_worker_overran(r->all->o.deadline, &f); /* (2) */
-    lost(r, &f);
+    if (r->is_timed)
+        page_worker_overran(r->all->o.deadline, &f); /* (2) */
+    else
+        page_worker_did_not_start(&f);
+    lost(r, &f, r->is_timed);
 }
 
 /* ---- a reader at work
@@ -143,7 +147,12 @@ static void go_on(struct reader *r)
 {
     struct readers *all = r->all;
     struct fault f = {.code = OK};
-    switch (page_worker_turn(r->worker, &f)) {
+    enum page_turn turn = page_worker_turn(r->worker, &f);
+    if (r->reading && !r->is_timed && page_worker_is_up(r->worker)) {
+        r->is_timed = true;
+        loop_timer_set(all->o.loop, &r->overrun, all->o.deadline);
+    }
+    switch (turn) {
     case PAGE_TURN_WRITE:
         loop_io_set(all->o.loop, &r->io, page_worker_fd(r->worker), LOOP_READ | LOOP_WRITE);
         break;
@@ -160,7 +169,7 @@ static void go_on(struct reader *r)
         }
         break;
     case PAGE_TURN_DEAD:
-        lost(r, &f);
+        lost(r, &f, r->is_timed);
         break;
     }
 }
@@ -179,7 +188,9 @@ static void hand_over(struct reader *r, struct reading *reading)
     r->reading = reading;
     r->since = clock_mono(all->o.clock);
     page_worker_give(r->worker, &reading->wish);
-    loop_timer_set(all->o.loop, &r->overrun, all->o.deadline);
+    r->is_timed = page_worker_is_up(r->worker);
+    loop_timer_set(all->o.loop, &r->overrun,
+            r->is_timed ? all->o.deadline : (msec)PAGE_WORKER_START_MSEC);
     /* The caller may be in the middle of something: nothing is called back from here. */
     loop_io_set(all->o.loop, &r->io, page_worker_fd(r->worker), LOOP_READ | LOOP_WRITE);
 }
@@ -275,7 +286,7 @@ static enum err try_first(struct readers *all, struct fault *f)
     bool alive = false;
     if (!r)
         return f->code;
-    enum err e = page_worker_read(r->worker, &wish, START_WAIT_MS, f, &alive);
+    enum err e = page_worker_read(r->worker, &wish, PAGE_WORKER_START_MSEC, f, &alive);
     if (e == OK)
         loop_io_set(all->o.loop, &r->io, page_worker_fd(r->worker), LOOP_READ);
     return e;

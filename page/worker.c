@@ -152,6 +152,11 @@ int page_worker_pid(const struct page_worker *w)
     return w->pid;
 }
 
+bool page_worker_is_up(const struct page_worker *w)
+{
+    return w->is_up;
+}
+
 uint64_t page_worker_pages(const struct page_worker *w)
 {
     return w->pages;
@@ -332,6 +337,13 @@ void page_worker_overran(msec deadline, struct fault *f)
             time_span(deadline, span));
 }
 
+void page_worker_did_not_start(struct fault *f)
+{
+    char span[TIME_TEXT_SIZE];
+    fault_set(f, ERR_BUSY, "the page could not be read: a reader did not come up in %s",
+            time_span(PAGE_WORKER_START_MSEC, span));
+}
+
 /* ---- for programs without a loop
  * --------------------------------------------------------------
  */
@@ -340,7 +352,8 @@ enum err page_worker_read(struct page_worker *w, const struct page_wish *wish, m
         struct fault *f, bool *ret_alive)
 {
     struct fault own = {.code = OK};
-    msec until = clock_mono(&clock_system) + deadline;
+    bool was_up = w->is_up;
+    msec until = clock_mono(&clock_system) + (was_up ? deadline : PAGE_WORKER_START_MSEC);
 
     if (!f)
         f = &own;
@@ -348,18 +361,25 @@ enum err page_worker_read(struct page_worker *w, const struct page_wish *wish, m
     page_worker_give(w, wish);
     for (;;) {
         enum page_turn t = page_worker_turn(w, f);
+        msec now = clock_mono(&clock_system);
         if (t == PAGE_TURN_DEAD)
             return f->code;
         if (t == PAGE_TURN_DONE) {
             *ret_alive = true;
             return f->code;
         }
-        msec left = until - clock_mono(&clock_system);
-        if (left <= 0) {
-            page_worker_overran(deadline, f);
+        if (w->is_up && !was_up) {
+            was_up = true;
+            until = now + deadline;
+        }
+        if (now >= until) {
+            if (was_up)
+                page_worker_overran(deadline, f);
+            else
+                page_worker_did_not_start(f);
             return f->code;
         }
         struct pollfd p = {w->fd, t == PAGE_TURN_WRITE ? POLLIN | POLLOUT : POLLIN, 0};
-        (void)poll(&p, 1, (int)(left < 1000 ? left : 1000));
+        (void)poll(&p, 1, until - now < 1000 ? (int)(until - now) : 1000);
     }
 }

@@ -45,6 +45,7 @@ bool page_worker_is_gone(struct page_worker *w);
 
 int page_worker_fd(const struct page_worker *w); /* to wait on */
 int page_worker_pid(const struct page_worker *w);
+bool page_worker_is_up(const struct page_worker *w); /* and confined: time counts from here */
 uint64_t page_worker_pages(const struct page_worker *w); /* it has read so far */
 
 /* What is wanted of a page; a NULL is not wanted. */
@@ -68,7 +69,11 @@ enum page_turn {
  * and confined, DONE once it is. */
 enum page_turn page_worker_turn(struct page_worker *w, struct fault *f);
 
-/* The whole of it for programs without a loop: waits, at most so long.  A false `*ret_alive`
+/* How long a reader may take to come up, on a machine that is very busy. */
+enum { PAGE_WORKER_START_MSEC = 20000 };
+
+/* The whole of it for programs without a loop: waits until the reader is up, then at most so
+ * long.  A false `*ret_alive`
  * means that the reader must be freed. */
 MUST_USE enum err page_worker_read(struct page_worker *w, const struct page_wish *wish,
         msec deadline, struct fault *f, bool *ret_alive);
@@ -76,3 +81,5 @@ MUST_USE enum err page_worker_read(struct page_worker *w, const struct page_wish
 /* How a killing is told to people: "the page could not be read: the reader was killed after
  * 2 s". */
 void page_worker_overran(msec deadline, struct fault *f);
+/* One that did not even come up; no page is to blame. */
+void page_worker_did_not_start(struct fault *f);
