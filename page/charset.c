@@ -4,6 +4,7 @@
  * windows-1252 for thirty years, gb2312 means GB18030, shift_jis what Windows makes of it.
  */
 #include "page/page_int.h"
+#include "page/worker_int.h"
 #include <iconv.h>
 
 struct label {

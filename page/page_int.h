@@ -25,10 +25,6 @@ struct charset {
 /* By label, as the encoding standard of the web understands labels; false: unknown. */
 bool charset_find(struct str label, struct charset *ret);
 
-/* Makes the C library load the modules of every charset here, and keep them: what comes after
- * may have no files any more. */
-void charset_load_all(void);
-
 /* What the document says about itself: XML declaration or HTML meta element. */
 bool charset_declared_xml(struct str bytes, struct charset *ret);
 bool charset_declared_html(struct str bytes, struct charset *ret);

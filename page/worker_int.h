@@ -52,6 +52,11 @@ void frame_reader_got(struct frame_reader *r, size_t bytes);
 /* Of a whole one: OK, or the page's fault as the reader tells it. */
 enum err frame_reader_result(const struct frame_reader *r, struct fault *f);
 
+/* ---- charset.c: what comes after may have no files any more ------------------------------ */
+
+/* Makes the C library load the modules of every charset, and keep them. */
+void charset_load_all(void);
+
 /* ---- sandbox.c ------------------------------------------------------------------------------
  */
 
