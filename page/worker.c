@@ -308,9 +308,14 @@ enum page_turn page_worker_turn(struct page_worker *w, struct fault *f)
     if (w->wish && w->wish->source.len > PAGE_BODY_MAX)
         return too_large(w, f);
     while (moved < TURN_BYTES) {
-        while (w->wish && w->first < countof(w->parts) && !full)
+        bool asked = false;
+        while (w->wish && w->first < countof(w->parts) && !full) {
             if (!send_more(w, &full))
                 return dead(w, NULL, f);
+            asked = w->first == countof(w->parts);
+        }
+        if (asked && w->is_up)
+            break; /* it was asked this moment: there is no answer yet */
         if (!receive_more(w, &n))
             return dead(w, NULL, f);
         if (w->answer.is_broken)

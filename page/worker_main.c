@@ -18,14 +18,34 @@
 
 enum { LARGE_BYTES = 1 << 20, KEEP_BYTES = 32 << 20 };
 
-static bool get(void *to, size_t bytes)
+/* What came in and was not asked for yet: a small page comes whole with one call. */
+struct inflow {
+    char bytes[64 << 10];
+    size_t at, end;
+};
+
+static bool get(struct inflow *in, void *to, size_t bytes)
 {
     for (char *at = to; bytes > 0;) {
-        ssize_t n = read(WORKER_FD, at, bytes);
-        if (n <= 0)
-            return false; /* (2) */
-        at += n;
-        bytes -= (size_t)n;
+        if (in->at == in->end && bytes < sizeof in->bytes) {
+            ssize_t n = read(WORKER_FD, in->bytes, sizeof in->bytes);
+            if (n <= 0)
+                return false; /* (2) */
+            in->at = 0;
+            in->end = (size_t)n;
+        }
+        size_t have = in->end - in->at, take = have < bytes ? have : bytes;
+        if (have) {
+            memcpy(at, in->bytes + in->at, take);
+            in->at += take;
+        } else {
+            ssize_t n = read(WORKER_FD, at, bytes);
+            if (n <= 0)
+                return false; /* (2) */
+            take = (size_t)n;
+        }
+        at += take;
+        bytes -= take;
     }
     return true;
 }
@@ -46,10 +66,10 @@ static void put(struct iovec *parts, int n)
     }
 }
 
-static bool get_part(struct buf *b, size_t bytes)
+static bool get_part(struct inflow *in, struct buf *b, size_t bytes)
 {
     buf_clear(b);
-    if (!buf_reserve(b, bytes) || !get(b->data, bytes))
+    if (!buf_reserve(b, bytes) || !get(in, b->data, bytes))
         return false;
     b->len = bytes;
     b->data[bytes] = 0;
@@ -133,14 +153,15 @@ void page_worker_enter(void)
 }
 
 struct desk { /* where a page lies while it is read */
+    struct inflow in;
     struct buf type, url, body, digest, text;
 };
 
 static bool get_page(const struct frame_request *h, struct desk *d)
 {
-    return (h->type_bytes == UINT32_MAX || get_part(&d->type, h->type_bytes)) &&
-           (h->url_bytes == UINT32_MAX || get_part(&d->url, h->url_bytes)) &&
-           get_part(&d->body, (size_t)h->body_bytes);
+    return (h->type_bytes == UINT32_MAX || get_part(&d->in, &d->type, h->type_bytes)) &&
+           (h->url_bytes == UINT32_MAX || get_part(&d->in, &d->url, h->url_bytes)) &&
+           get_part(&d->in, &d->body, (size_t)h->body_bytes);
 }
 
 static void read_page(const struct frame_request *h, struct desk *d, struct fault *f)
@@ -180,7 +201,7 @@ int page_worker_main(void)
     struct frame_request h;
 
     page_worker_enter();
-    while (get(&h, sizeof h) && frame_request_is_sound(&h) && get_page(&h, &d)) {
+    while (get(&d.in, &h, sizeof h) && frame_request_is_sound(&h) && get_page(&h, &d)) {
         struct fault f = {.code = OK};
         read_page(&h, &d, &f);
         answer(h.job, &d.digest, &d.text, &f);
