@@ -56,13 +56,13 @@ enum err page_digest_make(const struct page_source *src, struct buf *out, struct
     if (src->len > PAGE_BODY_MAX)
         return fault_set(
                 f, ERR_LIMIT, "the page has %zu bytes, more than %d", src->len, PAGE_BODY_MAX);
+    struct str s = {"", 0};
     if (type != PAGE_DATA)
-        e = page_decode(src, &text, f, NULL);
+        e = decode_text(src, &text, f, &s);
     if (e)
         return e;
     CLEANUP(build_done) struct build b;
     build_init(&b, out->max, type == PAGE_XML);
-    struct str s = {buf_text(&text), text.len};
     switch (type) {
     case PAGE_HTML:
     case PAGE_XML:

@@ -2,8 +2,9 @@
  *
  * A page digest is one flat, position-independent block: the tree in preorder (child
  * counts, tag numbers, attributes, texts, text-to-node map), the links and images, and a
- * hash for each array.  It is stored beside the body, so a comparison parses one page, the
- * new one.  All comparing is done on digests.
+ * hash for each array.  It is packed, about half the size of the page, and is stored beside
+ * the body, so a comparison parses one page, the new one.  Opening it gives the arrays.
+ * All comparing is done on digests.
  *
  * Pure: bytes in, digest out, no clock, no file, no network.  Any thread, several at once.
  */
@@ -57,7 +58,7 @@ enum page_array {
 
 enum page_type { PAGE_HTML, PAGE_XML, PAGE_TEXT, PAGE_DATA, PAGE_TYPE_COUNT };
 
-/* A checked view of a digest block; borrowed from the block's bytes, which must stay. */
+/* An opened digest; nothing in it points into the block. */
 struct page_digest {
     enum page_type type;
     bool malformed_xml; /* served as XML, not well-formed, hence read as HTML */
@@ -76,15 +77,24 @@ struct page_digest {
     const uint32_t *text_node; /* [texts] the node of each text, ascending */
     const uint8_t *text_block; /* [texts] 1: begins a block; 0: goes on in the one before */
 
+    /* Equal numbers are equal strings. */
+    uint32_t attr_names, attr_values;
+    const uint32_t *attr_name;  /* [attributes] numbers of names */
+    const uint32_t *attr_value; /* [attributes] numbers of values */
+
     /* Use the functions below. */
-    const struct page_span *spans;
-    const char *strings;
+    const struct str *tag_name_of, *attr_name_of, *attr_value_of, *text_of, *link_of, *image_of;
+    struct str base;
 };
 
-/* Verifies every bound, so that what follows may trust it.  `block` must be aligned to
- * 8 bytes, as whatever malloc or an arena gave is.  Allocates in `life`. */
+/* Verifies every bound, so that what follows may trust it.  Allocates in `life`; the block
+ * may go afterwards.  A block of another version is ERR_UNSUPPORTED. */
 MUST_USE enum err page_digest_open(struct arena *life, const void *block, size_t len,
         struct fault *f, struct page_digest **ret_digest);
+
+/* Whether a block is of the version this program writes.  One that is not is to be made
+ * again from the body. */
+bool page_digest_is_current(const void *block, size_t len);
 
 /* All borrowed, NUL-terminated as well, UTF-8. */
 struct str page_tag_name(const struct page_digest *d, uint32_t tag);

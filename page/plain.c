@@ -88,7 +88,8 @@ enum err data_read(const struct page_source *src, struct build *b, struct fault 
     (void)f;
     snprintf(bytes, sizeof bytes, "%zu", src->len);
     snprintf(hash, sizeof hash, "%016" PRIx64 "%016" PRIx64, h.hi, h.lo);
-    struct pair attrs[] = {{STR("bytes"), str_of(bytes)}, {STR("hash"), str_of(hash)}};
+    struct pair attrs[] = {{.name = STR("bytes"), .value = str_of(bytes)},
+            {.name = STR("hash"), .value = str_of(hash)}};
     build_open(b, STR("data"), attrs, countof(attrs));
     build_close(b);
     return OK;

@@ -328,7 +328,7 @@ static void copy_element(struct finder *x, struct build *b, uint32_t node, struc
 
     buf_clear(pairs);
     for (uint32_t a = d->attr_at[node]; a < d->attr_at[node + 1]; a++) {
-        struct pair p = {page_attr_name(d, a), page_attr_value(d, a)};
+        struct pair p = {.name = page_attr_name(d, a), .value = page_attr_value(d, a)};
         buf_append(pairs, &p, sizeof p);
     }
     build_open(b, page_tag_name(d, d->tags[node]), (struct pair *)(void *)pairs->data,

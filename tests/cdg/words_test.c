@@ -61,7 +61,7 @@ TEST(words_joined, "inline elements do not separate words, others do")
 {
     EXPECT_WORDS("ab", "a<b>b</b>", "N");
     EXPECT_WORDS("ab", "a<br>b", "+a +b −ab");
-    EXPECT_WORDS("a b", "<td>a</td><td>b</td>", "N");
+    EXPECT_WORDS("a b", "<table><tr><td>a</td><td>b</td></table>", "N");
     EXPECT_WORDS("foobar", "<div>foo</div>bar", "+foo +bar −foobar");
 }
 
