@@ -80,4 +80,8 @@ void answer_keep(struct answer *a, struct arena *life)
     }
     if (a->reason)
         a->reason = arena_strdup(life, a->reason);
+    if (a->notice)
+        a->notice = arena_strdup(life, a->notice);
+    if (a->state.ptr)
+        a->state.ptr = arena_strndup(life, a->state.ptr, a->state.len);
 }

@@ -20,6 +20,7 @@ struct cdg_node {
     struct arena *life; /* a leaf's arguments and what was made of them */
     struct cdg_leaf leaf;
     struct page_selector *region; /* NULL: the whole page */
+    bool keeps;                   /* it, or something below it, keeps a state */
     void *prepared;               /* by the kind, read-only once made */
     const char *key;              /* a leaf's canonical form */
 
@@ -67,6 +68,8 @@ struct answer {
     size_t nchanges, cap;
     size_t counts[CHANGE_HOW_COUNT]; /* all there were */
     bool coarse;                     /* correct, but perhaps not the smallest list */
+    struct str state;                /* to be remembered for the next pair; ptr NULL: none */
+    const char *notice;              /* for the owner, once; NULL: none */
 };
 
 enum { CHANGES_LISTED = 500, ITEM_BYTES = 4000 };
@@ -78,6 +81,8 @@ struct question {
     const struct cdg_version *old, *new_;
     struct pair_cache *cache;
     struct arena *life; /* as long as the question; the answer is copied out of it */
+    uint64_t key;       /* which question it is, for its state */
+    struct str state;   /* what its sentinel remembers; ptr NULL: nothing */
 };
 
 /* What several questions about one pair share; made when first asked for. */
@@ -100,6 +105,8 @@ struct cdg_kind {
     void (*compare)(const struct question *q, struct answer *a);
     /* What CHANGED > n% counts in one version, in order.  NULL: it cannot be asked. */
     struct str_list (*parts)(const struct question *q, const struct cdg_version *v);
+    /* Whether answering needs what the answer before told to remember.  NULL: never. */
+    bool (*keeps)(const struct cdg_leaf *leaf);
 };
 
 const struct cdg_kind *kind_of(int kind);
@@ -145,6 +152,13 @@ const struct vocabulary_word *vocabulary_find(const struct vocabulary *v, struct
 struct str with_counts(struct arena *life, struct str word, uint32_t old, uint32_t new_);
 /* Every word of the page in order. */
 struct str_list page_words(const struct page_digest *d, struct arena *life);
+
+/* ---- phrases followed by their own words: track.c ---------------------------------------- */
+
+enum { STATE_BYTES = 1 << 20 };
+
+void track_compare(const struct question *q, struct answer *a);
+struct str_list track_parts(const struct question *q, const struct cdg_version *v);
 
 /* ---- keywords: keywords.c -------------------------------------------------------------------
  */
@@ -315,6 +329,8 @@ struct pair_run {
     struct cdg_finding **findings; /* of roots */
     struct pair_cache cache;
     struct arena *life;
+    struct str state;   /* of the sentinel it is run for, where one is kept */
+    const char *notice; /* of the root that is being answered */
 };
 
 const struct cdg_finding *run_finding(struct pair_run *r, uint32_t root);
