@@ -223,15 +223,4 @@ TEST(phrase_lost,
     EXPECT_PHRASE("movie", "<p>the movie</p>", "", "−the movie");
 }
 
-TEST(phrase_refused, "a phrase by its own words is refused with a way out")
-{
-    static const char *const words[] = {"the movie is Panic Room"};
-    struct cdg_expr e = {.op = CDG_LEAF, .leaf = leaf_of("phrase")};
-    struct fault f = {.code = OK};
-    e.leaf.words = words;
-    e.leaf.nwords = 1;
-    EXPECT_INT(cdg_check(&e, (struct cdg_compare){CDG_PAIRWISE, 0}, &f), ERR_UNSUPPORTED);
-    EXPECT(strstr(f.hint, "CONTAINING") != NULL);
-}
-
 TEST_MAIN()
