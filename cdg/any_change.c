@@ -11,59 +11,56 @@
 /* ---- texts
  * ----------------------------------------------------------------------------------------- */
 
-static struct diff_item *block_items(
-        const struct page_digest *d, struct arena *life, size_t *ret_n)
+static bool blocks_equal(const void *arg, size_t old, size_t new_)
 {
-    struct page_block *blocks;
-    size_t n = page_blocks(d, life, &blocks);
-    struct diff_item *items = arena_array_of(life, n + 1, struct diff_item);
+    const struct blocks *b = arg;
+    return str_equal(b->all[0][old].text, b->all[1][new_].text);
+}
 
-    for (size_t i = 0; i < n; i++)
-        items[i].text = blocks[i].text;
-    *ret_n = n;
-    return items;
+static struct diff_item block_item(const void *arg, bool new_, size_t i)
+{
+    const struct blocks *b = arg;
+    return (struct diff_item){.text = b->all[new_][i].text};
 }
 
 static void compare_texts(const struct question *q, struct answer *a)
 {
     const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
-    size_t nold, nnew;
     struct diff d;
 
     if (hash128_equal(old->hash[PAGE_CONTENT], new_->hash[PAGE_CONTENT]) &&
             hash128_equal(old->hash[PAGE_BLOCKS], new_->hash[PAGE_BLOCKS]))
         return;
-    struct diff_item *from = block_items(old, q->life, &nold);
-    struct diff_item *to = block_items(new_, q->life, &nnew);
-    diff_sequences(from, nold, to, nnew, q->life, &d);
-    answer_add_diff(a, q->life, &d, from, to);
+    const struct blocks *b = blocks_of(q);
+    struct diff_input in = {b->count[0], b->count[1], blocks_equal, block_item, b};
+    diff_compare(&in, q->life, &d);
+    answer_add_items(a, q->life, &d, &in);
 }
 
 /* ---- elements
  * -------------------------------------------------------------------------------------- */
 
 static void add_element_edit(const struct question *q, struct answer *a,
-        const struct diff_edit *e, const struct elements *old, const struct elements *new_,
-        bool text_differs)
+        const struct diff_edit *e, const struct element_pair *pair, bool text_differs)
 {
+    const struct elements *old = &pair->old, *new_ = &pair->new_;
     struct change c = {.how = CHANGE_UPDATED};
 
-    if (e->how == DIFF_UPDATE &&
-            str_equal(old->items[e->old].parts[0], new_->items[e->new_].parts[0])) {
-        answer_add_attributes(a, q, &old->items[e->old], &new_->items[e->new_],
+    if (e->how == DIFF_UPDATE && element_pair_same_name(pair, e->old, e->new_)) {
+        answer_add_attributes(a, q, element_item(old, e->old), element_item(new_, e->new_),
                 element_path(q, a, new_->d, new_->node[e->new_]));
         return;
     }
-    bool textual = (e->old == LCS_NONE || old->has_text[e->old]) &&
-                   (e->new_ == LCS_NONE || new_->has_text[e->new_]);
+    bool textual = (e->old == LCS_NONE || element_has_text(old, e->old)) &&
+                   (e->new_ == LCS_NONE || element_has_text(new_, e->new_));
     if (text_differs && textual) /* (2) */
         return;
     if (e->old != LCS_NONE) {
-        c.old = old->items[e->old].text;
+        c.old = element_item(old, e->old)->text;
         c.path = element_path(q, a, old->d, old->node[e->old]);
     }
     if (e->new_ != LCS_NONE) {
-        c.new_ = new_->items[e->new_].text;
+        c.new_ = element_item(new_, e->new_)->text;
         c.path = element_path(q, a, new_->d, new_->node[e->new_]);
     }
     answer_add(a, q->life, c);
@@ -82,11 +79,12 @@ static void compare_elements(const struct question *q, struct answer *a)
 
     if (same_tags(q->old->digest, q->new_->digest))
         return;
-    struct elements old = elements_of(q->old->digest, q->life);
-    struct elements new_ = elements_of(q->new_->digest, q->life);
-    diff_sequences(old.items, old.count, new_.items, new_.count, q->life, &d);
+    struct element_pair pair = element_pair_of(q);
+    struct diff_input in = {
+            pair.old.count, pair.new_.count, element_pair_equal, element_pair_item, &pair};
+    diff_compare(&in, q->life, &d);
     for (size_t i = 0; i < d.count; i++)
-        add_element_edit(q, a, &d.edits[i], &old, &new_, text_differs);
+        add_element_edit(q, a, &d.edits[i], &pair, text_differs);
     a->coarse |= d.coarse;
 }
 

@@ -50,7 +50,8 @@ static bool contains(const struct page_digest *d, uint32_t node, uint32_t end, c
  */
 static struct str passage(const struct question *q, const struct page_digest *d)
 {
-    uint32_t *ends = subtree_ends(d, q->life), from = 0, to = d->nodes;
+    const uint32_t *ends = d->end;
+    uint32_t from = 0, to = d->nodes;
     uint64_t work = 0, limit = (uint64_t)d->nodes * 64 + 1000000;
     bool found = contains(d, 0, d->nodes, q->leaf->text);
 
@@ -114,7 +115,13 @@ static void compare(const struct question *q, struct answer *a)
         track_compare(q, a);
         return;
     }
-    struct str old = passage(q, q->old->digest), new_ = passage(q, q->new_->digest);
+    const struct page_digest *d = q->new_->digest;
+    if (hash128_equal(q->old->digest->whole, d->whole)) {
+        if (!contains(d, 0, d->nodes, q->leaf->text))
+            answer_unknown(a, "there is no such phrase");
+        return;
+    }
+    struct str old = passage(q, q->old->digest), new_ = passage(q, d);
     struct str_list before = words_of(old, q->life);
 
     if (!old.ptr && !new_.ptr) {

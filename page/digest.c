@@ -29,7 +29,7 @@ struct opening {
     struct page_digest *d;
     struct kind *kinds;
     uint32_t *kind_names;
-    uint32_t *children, *tags, *attr_at, *attr_name, *attr_value, *text_node;
+    uint32_t *children, *tags, *attr_at, *attr_name, *attr_value, *text_node, *end, *parent;
     uint8_t *text_block;
     struct str *texts, *values;
     const struct str **last_value; /* by number of a name */
@@ -266,7 +266,7 @@ static bool arrays_open(struct opening *o)
             h->values > h->attributes || !is_text((const char *)texts->at, text_bytes))
         return false;
     uint32_t *numbers = arena_alloc(
-            o->life, (3 * (size_t)h->nodes + 1 + 2 * (size_t)h->attributes + h->texts) *
+            o->life, (5 * (size_t)h->nodes + 1 + 2 * (size_t)h->attributes + h->texts) *
                              sizeof(uint32_t));
     o->children = numbers;
     o->tags = o->children + h->nodes;
@@ -274,6 +274,8 @@ static bool arrays_open(struct opening *o)
     o->attr_name = o->attr_at + h->nodes + 1;
     o->attr_value = o->attr_name + h->attributes;
     o->text_node = o->attr_value + h->attributes;
+    o->end = o->text_node + h->texts;
+    o->parent = o->end + h->nodes;
     o->text_block = arena_alloc(o->life, h->texts + 1);
     o->texts = arena_alloc(o->life, (h->texts + 1) * sizeof(struct str));
     o->values = arena_alloc(o->life, (h->values + 1) * sizeof(struct str));
@@ -352,6 +354,20 @@ bool page_digest_is_current(const void *block, size_t len)
     return memcmp(h.magic, DIGEST_MAGIC, 8) == 0 && h.version == DIGEST_VERSION;
 }
 
+/* What child counts say of the shape, told from the end: children before parents. */
+static void shape_fill(struct opening *o)
+{
+    for (uint32_t i = o->h.nodes; i-- > 0;) {
+        uint32_t at = i + 1;
+        o->parent[i] = NO_NODE;
+        for (uint32_t c = o->children[i]; c > 0; c--) {
+            o->parent[at] = i;
+            at = o->end[at];
+        }
+        o->end[i] = at;
+    }
+}
+
 static void view_fill(struct opening *o)
 {
     const struct digest_header *h = &o->h;
@@ -372,6 +388,8 @@ static void view_fill(struct opening *o)
     d->children = o->children;
     d->tags = o->tags;
     d->attr_at = o->attr_at;
+    d->end = o->end;
+    d->parent = o->parent;
     d->attr_name = o->attr_name;
     d->attr_value = o->attr_value;
     d->attr_names = h->attr_names;
@@ -416,6 +434,7 @@ enum err page_digest_open(struct arena *life, const void *block, size_t len, str
     o.d = arena_new_of(life, struct page_digest);
     if (!strings_open(&o) || !kinds_open(&o) || !arrays_open(&o) || !tree_open(&o))
         return fault_set(f, ERR_SYNTAX, "the page digest is damaged");
+    shape_fill(&o);
     view_fill(&o);
     *ret_digest = o.d;
     return OK;

@@ -78,7 +78,7 @@ static uint32_t add(struct intern *in, struct str s, uint64_t hash)
 
 uint32_t intern_get(struct intern *in, struct str s)
 {
-    uint64_t hash = hash128_of(s.ptr, s.len).lo;
+    uint64_t hash = hash64_keyed(s.ptr, s.len);
 
     if (intern_is_full(in))
         return 0;

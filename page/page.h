@@ -72,6 +72,8 @@ struct page_digest {
     const uint32_t *children; /* [nodes] */
     const uint32_t *tags;     /* [nodes] numbers of the tag table; 0 is #text */
     const uint32_t *attr_at;  /* [nodes + 1] first attribute of the node */
+    const uint32_t *end;      /* [nodes] behind the last node below it */
+    const uint32_t *parent;   /* [nodes] UINT32_MAX: it has none */
 
     uint32_t tag_names, attributes, texts, links, images;
     const uint32_t *text_node; /* [texts] the node of each text, ascending */

@@ -102,7 +102,8 @@ enum err page_selector_new(struct arena *life, enum page_selector_language langu
 struct finder {
     const struct page_digest *d;
     struct arena *life;
-    uint32_t *end, *parent;     /* parent: nodes, that is the document, for a root */
+    const uint32_t *end;
+    uint32_t *parent;           /* nodes, that is the document, for a root */
     uint32_t *siblings;         /* scratch: elements of one parent that passed so far */
     bool *now, *before, *below; /* by node, and one for the document */
     uint64_t text_bytes;
@@ -300,22 +301,15 @@ static struct finder finder_new(const struct page_digest *d, struct arena *life)
     size_t n = (size_t)d->nodes + 1;
     struct finder x = {.d = d,
             .life = life,
-            .end = arena_array_of(life, n, uint32_t),
+            .end = d->end,
             .parent = arena_array_of(life, n, uint32_t),
             .siblings = arena_array_of(life, n, uint32_t),
             .now = arena_array_of(life, n, bool),
             .before = arena_array_of(life, n, bool),
             .below = arena_array_of(life, n, bool)};
 
-    for (uint32_t i = d->nodes; i-- > 0;) {
-        uint32_t e = i + 1;
-        x.parent[i] = d->nodes;
-        for (uint32_t c = 0; c < d->children[i]; c++) {
-            x.parent[e] = i;
-            e = x.end[e];
-        }
-        x.end[i] = e;
-    }
+    for (uint32_t i = 0; i < d->nodes; i++)
+        x.parent[i] = d->parent[i] == NO_NODE ? d->nodes : d->parent[i];
     return x;
 }
 

@@ -152,6 +152,34 @@ TEST(model, "matching is longest and earliest for random sequences")
     }
 }
 
+struct two {
+    const uint32_t *a, *b;
+};
+
+static bool two_equal(const void *arg, size_t a, size_t b)
+{
+    const struct two *t = arg;
+    return t->a[a] == t->b[b];
+}
+
+TEST(few, "sequences that hardly differ are matched as the table matches them")
+{
+    uint32_t state = 7, a[30], b[30], table[30], few[30];
+    for (int round = 0; round < 20000; round++) {
+        size_t na = next_random(&state) % 30, nb = next_random(&state) % 30, length;
+        uint32_t symbols = 2 + next_random(&state) % 20;
+        for (size_t i = 0; i < na; i++)
+            a[i] = next_random(&state) % symbols;
+        for (size_t i = 0; i < nb; i++)
+            b[i] = i < na && next_random(&state) % 3 ? a[i] : next_random(&state) % symbols;
+        struct two t = {a, b};
+        struct lcs_pair pair = {na, nb, two_equal, &t, 0};
+        REQUIRE(lcs_match(a, na, b, nb, table) && lcs_match_few(&pair, few));
+        EXPECT(memcmp(table, few, nb * sizeof *few) == 0);
+        EXPECT(lcs_length_few(&pair, &length) && length == lcs_length(a, na, b, nb));
+    }
+}
+
 TEST(large, "sequences too large for the table are still matched in order, and say so")
 {
     enum { N = 20000 };
