@@ -8,8 +8,7 @@
  */
 #include "cdg/cdg_int.h"
 
-/* ---- texts
- * ----------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------- */
 
 static bool blocks_equal(const void *arg, size_t old, size_t new_)
 {
@@ -37,8 +36,7 @@ static void compare_texts(const struct question *q, struct answer *a)
     answer_add_items(a, q->life, &d, &in);
 }
 
-/* ---- elements
- * -------------------------------------------------------------------------------------- */
+/* ---- elements ---------------------------------------------------------------------------- */
 
 static void add_element_edit(const struct question *q, struct answer *a,
         const struct diff_edit *e, const struct element_pair *pair, bool text_differs)

@@ -146,8 +146,7 @@ static void compare_content(const struct question *q, struct answer *answer)
     answer_add_items(answer, q->life, &d, &in);
 }
 
-/* ---- what CHANGED > n% counts
- * ------------------------------------------------------------------ */
+/* ---- what CHANGED > n% counts ------------------------------------------------------------ */
 
 static struct str_list structure_parts(const struct question *q, const struct cdg_version *v)
 {

@@ -9,8 +9,7 @@
 #include "base/map.h"
 #include "cdg/cdg.h"
 
-/* ---- nodes: node.c -------------------------------------------------------------------------
- */
+/* ---- nodes: node.c ----------------------------------------------------------------------- */
 
 struct cdg_node {
     struct map_node by_key;
@@ -42,8 +41,7 @@ struct cdg_node *node_ref_expr(
         struct node_table *t, struct arena *life, const struct cdg_expr *e);
 void node_unref(struct node_table *t, struct cdg_node *n);
 
-/* ---- kinds: kinds.c, and a file each
- * ---------------------------------------------------------- */
+/* ---- kinds: kinds.c, and a file each ----------------------------------------------------- */
 
 /* One difference. */
 enum change_how {
@@ -90,6 +88,8 @@ struct pair_cache {
     struct arena *life;
     struct vocabulary *words, *folded;           /* of all of both versions */
     struct vocabulary *changed, *changed_folded; /* of where they differ */
+    struct vocabulary *places;                   /* the same, counts only of these places */
+    struct taken *taken;                         /* and which these are */
     struct blocks *blocks;
     struct aligned *aligned;
 };
@@ -118,8 +118,7 @@ enum err leaf_region(const struct cdg_leaf *leaf, struct arena *life, struct fau
         struct page_selector **ret_selector);
 enum err leaf_check(const struct cdg_leaf *leaf, struct fault *f);
 
-/* ---- answers: answer.c
- * -------------------------------------------------------------------------- */
+/* ---- answers: answer.c ------------------------------------------------------------------- */
 
 void answer_add(struct answer *a, struct arena *life, struct change c);
 /* The difference of two sorted sets of a digest's strings. */
@@ -129,8 +128,7 @@ void answer_unknown(struct answer *a, const char *reason);
 /* Copies what the answer points to, texts no longer than anybody is shown. */
 void answer_keep(struct answer *a, struct arena *life);
 
-/* ---- words: vocabulary.c -------------------------------------------------------------------
- */
+/* ---- words: vocabulary.c ----------------------------------------------------------------- */
 
 /* The words of both versions of a pair, each once, with how often they occur. */
 struct vocabulary {
@@ -178,8 +176,7 @@ enum { STATE_BYTES = 1 << 20 };
 void track_compare(const struct question *q, struct answer *a);
 struct str_list track_parts(const struct question *q, const struct cdg_version *v);
 
-/* ---- keywords: keywords.c -------------------------------------------------------------------
- */
+/* ---- keywords: keywords.c ---------------------------------------------------------------- */
 
 struct keyword {
     const char *written;
@@ -190,8 +187,7 @@ struct keyword {
 struct keyword keyword_read(const char *written, struct arena *life);
 bool keyword_occurs(const struct keyword *k, struct str text);
 
-/* ---- matching of elements: match.c
- * ----------------------------------------------------------- */
+/* ---- matching of elements: match.c ------------------------------------------------------- */
 
 #define NO_NODE UINT32_MAX
 
@@ -209,15 +205,14 @@ struct tree tree_of(const struct page_digest *d, struct arena *life);
 /* Which element of the old tree is which of the new one. */
 void trees_match(struct tree *old, struct tree *new_, struct arena *life);
 
-/* ---- elements: elements.c ------------------------------------------------------------------
- */
+/* ---- elements: elements.c ---------------------------------------------------------------- */
 
 /* The elements of a digest as items, each written out when it is asked for. */
 struct elements {
     const struct page_digest *d;
     struct arena *life;
-    struct diff_item *items; /* "<a href=\"x\">", parts: name, then each attribute */
-    uint32_t *node;          /* by item */
+    struct diff_item **items; /* "<a href=\"x\">", parts: name, then each attribute */
+    uint32_t *node;           /* by item */
     size_t count;
 };
 
@@ -246,8 +241,7 @@ void answer_add_attributes(struct answer *a, const struct question *q,
 /* Where the trees first differ, as an update: a change has something to show. */
 void answer_add_first_difference(struct answer *a, const struct question *q);
 
-/* ---- sequences: lcs.c, diff.c
- * ------------------------------------------------------------------- */
+/* ---- sequences: lcs.c, diff.c ------------------------------------------------------------ */
 
 /* Longest common subsequence of two sequences of symbols; of several, the one with the
  * smallest positions in `b`.  Writes for each of b's positions the position in `a` it is
@@ -306,8 +300,7 @@ void answer_add_items(struct answer *a, struct arena *life, const struct diff *d
 void answer_add_diff(struct answer *a, struct arena *life, const struct diff *d,
         const struct diff_item *old, const struct diff_item *new_);
 
-/* ---- pages, groups, members: graph.c
- * -------------------------------------------------------------- */
+/* ---- pages, groups, members: graph.c ----------------------------------------------------- */
 
 struct page_node {
     struct map_node by_id;
@@ -345,8 +338,7 @@ struct page_node *graph_page(const struct cdg *g, int64_t page_id);
 /* The old version of the pair that `version` completes for the member; 0: none. */
 int64_t member_old_version(const struct member *m, int64_t version);
 
-/* ---- plans: plan.c, run.c
- * ---------------------------------------------------------------------------- */
+/* ---- plans: plan.c, run.c ---------------------------------------------------------------- */
 
 struct plan_node {
     const struct cdg_node *node;

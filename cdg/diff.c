@@ -37,12 +37,11 @@ struct known_item {
     struct diff_item item;
     struct words words;
     uint32_t symbol; /* + 1; 0: not known */
-    bool known;
 };
 
 struct side {
     bool is_new;
-    struct known_item *items;
+    struct known_item **items; /* NULL: nobody asked */
     size_t count;
 };
 
@@ -73,8 +72,7 @@ static uint32_t symbol_of(struct symbols *s, struct str text)
     return k->number;
 }
 
-/* ---- change ratio
- * ---------------------------------------------------------------------------- */
+/* ---- change ratio ------------------------------------------------------------------------ */
 
 static struct words words_of(struct arena *life, const struct diff_item *item)
 {
@@ -165,12 +163,13 @@ double list_ratio(struct str_list a, struct str_list b)
 
 static struct known_item *item_at(struct work *w, struct side *side, size_t i)
 {
-    struct known_item *k = &side->items[i];
+    struct known_item **k = &side->items[i];
 
-    if (!k->known)
-        k->item = w->in->item(w->in->arg, side->is_new, i);
-    k->known = true;
-    return k;
+    if (!*k) {
+        *k = arena_new_of(w->scratch, struct known_item);
+        (*k)->item = w->in->item(w->in->arg, side->is_new, i);
+    }
+    return *k;
 }
 
 static struct words *item_words(struct work *w, struct side *side, size_t i)
@@ -203,8 +202,7 @@ static bool is_update(struct work *w, size_t old, size_t new_)
     return w->spent <= WORK_MAX && share_half(a, b);
 }
 
-/* ---- edits
- * ------------------------------------------------------------------------------------------ */
+/* ---- edits ------------------------------------------------------------------------------- */
 
 static void add(struct work *w, enum diff_how how, uint32_t old, uint32_t new_)
 {
@@ -287,13 +285,12 @@ static void find_moves(struct work *w)
     d->count = kept;
 }
 
-/* ---- the whole
- * ---------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
 static struct side side_of(struct work *w, bool is_new, size_t count)
 {
     return (struct side){
-            is_new, arena_array_of(w->scratch, count + 1, struct known_item), count};
+            is_new, arena_array_of(w->scratch, count + 1, struct known_item *), count};
 }
 
 static uint32_t *symbols_of(struct work *w, struct side *s)
@@ -344,8 +341,7 @@ void diff_compare(const struct diff_input *in, struct arena *life, struct diff *
     map_done(&w.texts.map);
 }
 
-/* ---- items that are all there ---------------------------------------------------------------
- */
+/* ---- items that are all there ------------------------------------------------------------ */
 
 struct given {
     const struct diff_item *old, *new_;

@@ -32,7 +32,7 @@ struct elements elements_of(const struct page_digest *d, struct arena *life)
 {
     struct elements e = {.d = d,
             .life = life,
-            .items = arena_array_of(life, d->nodes + 1, struct diff_item),
+            .items = arena_array_of(life, d->nodes + 1, struct diff_item *),
             .node = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t))};
 
     for (uint32_t i = 0; i < d->nodes; i++)
@@ -43,9 +43,11 @@ struct elements elements_of(const struct page_digest *d, struct arena *life)
 
 const struct diff_item *element_item(const struct elements *e, size_t i)
 {
-    if (!e->items[i].parts)
-        e->items[i] = item_make(e->d, e->node[i], e->life);
-    return &e->items[i];
+    if (!e->items[i]) {
+        struct diff_item item = item_make(e->d, e->node[i], e->life);
+        e->items[i] = arena_memdup(e->life, &item, sizeof item);
+    }
+    return e->items[i];
 }
 
 bool element_has_text(const struct elements *e, size_t i)
@@ -63,8 +65,7 @@ bool element_has_text(const struct elements *e, size_t i)
     return low < d->texts && d->text_node[low] < d->end[node];
 }
 
-/* ---- pairs
- * ------------------------------------------------------------------------------------ */
+/* ---- pairs ------------------------------------------------------------------------------- */
 
 struct element_pair element_pair_of(const struct question *q)
 {
@@ -113,8 +114,7 @@ struct diff_item element_pair_item(const void *arg, bool new_, size_t i)
     return *element_item(new_ ? &p->new_ : &p->old, i);
 }
 
-/* ---- what is told of them
- * ---------------------------------------------------------------------- */
+/* ---- what is told of them ---------------------------------------------------------------- */
 
 const char *element_path(const struct question *q, const struct answer *a,
         const struct page_digest *d, uint32_t node)

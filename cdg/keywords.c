@@ -27,8 +27,7 @@ struct exact {
     size_t number;
 };
 
-/* ---- reading keywords
- * ------------------------------------------------------------------------ */
+/* ---- reading keywords -------------------------------------------------------------------- */
 
 /* The next piece without white space; false at the end. */
 static bool next_piece(const char **at, struct str *ret)
@@ -116,8 +115,7 @@ static void *prepare(const struct cdg_leaf *leaf, struct arena *life)
     return p;
 }
 
-/* ---- counting
- * ------------------------------------------------------------------------------------ */
+/* ---- counting ---------------------------------------------------------------------------- */
 
 static bool term_matches(const struct keyword_term *t, struct str word)
 {
@@ -190,8 +188,7 @@ static void count(const struct keyword *k, const struct vocabulary *v, uint32_t 
     counts[1] = count_adjacent(k, v, 1);
 }
 
-/* ---- comparing
- * ----------------------------------------------------------------------------------- */
+/* ---- comparing --------------------------------------------------------------------------- */
 
 static void add(const struct question *q, struct answer *a, bool appeared, struct str text)
 {

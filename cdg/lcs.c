@@ -64,8 +64,7 @@ static struct piece piece_of(const struct piece *p, size_t a, size_t na, size_t 
             p->a + a, p->b + b, na, nb, p->from_a + (uint32_t)a, p->from_b + (uint32_t)b};
 }
 
-/* ---- landmarks
- * -------------------------------------------------------------------------------- */
+/* ---- landmarks --------------------------------------------------------------------------- */
 
 struct landmark {
     uint32_t a, b;
@@ -145,8 +144,7 @@ static bool match_between_landmarks(const struct piece *p, uint32_t *match)
     return false;
 }
 
-/* ---- the whole
- * ----------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
 static bool match_piece(const struct piece *whole, uint32_t *match, bool cut)
 {

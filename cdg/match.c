@@ -11,8 +11,7 @@
 #include "cdg/cdg_int.h"
 #include <stdlib.h>
 
-/* ---- trees
- * ------------------------------------------------------------------------------------- */
+/* ---- trees ------------------------------------------------------------------------------- */
 
 /* Numbers of the names "id" and "xml:id" among the digest's names. */
 struct id_names {
@@ -117,8 +116,7 @@ struct tree tree_of(const struct page_digest *d, struct arena *life)
     return t;
 }
 
-/* ---- matching
- * ---------------------------------------------------------------------------------- */
+/* ---- matching ---------------------------------------------------------------------------- */
 
 struct matching {
     struct tree *old, *new_;
@@ -164,8 +162,7 @@ static void match_children(struct matching *m, uint32_t old, uint32_t old_end, u
     }
 }
 
-/* ---- (2)
- * --------------------------------------------------------------------------------------- */
+/* ---- (2) --------------------------------------------------------------------------------- */
 
 struct keyed {
     struct map_node by_key;
@@ -202,8 +199,7 @@ static void match_ids(struct matching *m)
     map_done(&ids);
 }
 
-/* ---- (3)
- * --------------------------------------------------------------------------------------- */
+/* ---- (3) --------------------------------------------------------------------------------- */
 
 /* Elements still to be looked at, the heaviest on top, of equals the first of the page.  A
  * parent is heavier than what is below it, so who lies in a subtree that found its twin never
@@ -344,8 +340,7 @@ static void match_identical(struct matching *m)
     map_done(&map);
 }
 
-/* ---- (4), (5)
- * ---------------------------------------------------------------------------------- */
+/* ---- (4), (5) ---------------------------------------------------------------------------- */
 
 static void match_upwards(struct matching *m)
 {

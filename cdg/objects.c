@@ -35,8 +35,7 @@ static const bool *named(
     return is;
 }
 
-/* ---- finding it
- * ---------------------------------------------------------------------------------- */
+/* ---- finding it -------------------------------------------------------------------------- */
 
 struct object {
     bool found;
@@ -75,8 +74,7 @@ static struct object find(
     return o;
 }
 
-/* ---- its items
- * ------------------------------------------------------------------------------------ */
+/* ---- its items --------------------------------------------------------------------------- */
 
 struct items {
     struct diff_item *all;
@@ -143,8 +141,7 @@ static struct items items_of(const struct object_kind *k, const struct page_dige
     return items;
 }
 
-/* ---- comparing
- * -------------------------------------------------------------------------------------- */
+/* ---- comparing --------------------------------------------------------------------------- */
 
 /* The cells in which two rows differ. */
 static void add_cells(const struct question *q, struct answer *a, const struct diff_item *old,

@@ -39,8 +39,7 @@ struct tracking {
     unsigned number; /* which phrase of the leaf */
 };
 
-/* ---- words
- * ------------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------------- */
 
 static struct run_of_words words_of_text(const struct tracking *t, struct str text)
 {
@@ -96,8 +95,7 @@ static int64_t find_from(
     return NONE;
 }
 
-/* ---- the box
- * ---------------------------------------------------------------------------------- */
+/* ---- the box ----------------------------------------------------------------------------- */
 
 static size_t box_words(const struct tracking *t)
 {
@@ -195,8 +193,7 @@ static bool anything_left(const struct tracking *t, const struct tracked *s)
     return false;
 }
 
-/* ---- answering
- * -------------------------------------------------------------------------------- */
+/* ---- answering --------------------------------------------------------------------------- */
 
 static bool same_words(struct run_of_words a, struct run_of_words b)
 {
@@ -282,8 +279,7 @@ static void follow(const struct tracking *t, struct tracked *s)
     give_up(t, s);
 }
 
-/* ---- what is remembered
- * ----------------------------------------------------------------------- */
+/* ---- what is remembered ------------------------------------------------------------------ */
 
 /* A line each: leaf, phrase, lost, gone, p, B, E; with tabs between, as no word has one. */
 static bool state_read(const struct tracking *t, struct tracked *s)

@@ -12,8 +12,7 @@
  */
 #include "cdg/cdg_int.h"
 
-/* ---- the table
- * ---------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------- */
 
 static size_t slot_of(const struct vocabulary *v, struct str text, uint64_t hash)
 {
@@ -93,8 +92,7 @@ static struct str folded_word(struct str word, struct buf *fold)
     return page_word_fold(word, fold) ? (struct str){fold->data, fold->len} : word;
 }
 
-/* ---- filling it
- * --------------------------------------------------------------------------------- */
+/* ---- filling it -------------------------------------------------------------------------- */
 
 struct filling {
     struct vocabulary *v;
@@ -137,8 +135,7 @@ const struct vocabulary *vocabulary_of(const struct question *q, bool folded)
     return f.v;
 }
 
-/* ---- where the versions differ
- * ------------------------------------------------------------------ */
+/* ---- where the versions differ ----------------------------------------------------------- */
 
 /* Which blocks are taken, by side and block. */
 struct taken {
@@ -258,8 +255,7 @@ const struct vocabulary *vocabulary_changed(const struct question *q, bool folde
     return f.v;
 }
 
-/* ---- blocks
- * ------------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------ */
 
 static bool blocks_equal(const void *arg, size_t old, size_t new_)
 {
@@ -299,8 +295,7 @@ const struct blocks *blocks_of(const struct question *q)
     return b;
 }
 
-/* ---- words of one version
- * ----------------------------------------------------------------------- */
+/* ---- words of one version ---------------------------------------------------------------- */
 
 struct str_list page_words(const struct page_digest *d, struct arena *life)
 {

@@ -6,8 +6,7 @@
  */
 #include "page/tree.h"
 
-/* ---- start tags
- * ------------------------------------------------------------------------------- */
+/* ---- start tags -------------------------------------------------------------------------- */
 
 static void start_heading(struct tree *t, struct tree_tag *tag)
 {
@@ -254,8 +253,7 @@ void body_start(struct tree *t, struct tree_tag *tag)
     }
 }
 
-/* ---- end tags
- * --------------------------------------------------------------------------------- */
+/* ---- end tags ---------------------------------------------------------------------------- */
 
 static bool has_name(const struct tree_node *n, const struct tree_tag *tag)
 {

@@ -93,8 +93,7 @@ static uint32_t node_add(struct build *b, struct build_node n)
     return node;
 }
 
-/* ---- text -----------------------------------------------------------------------------------
- */
+/* ---- text -------------------------------------------------------------------------------- */
 
 void build_text(struct build *b, struct str text)
 {
@@ -163,8 +162,7 @@ static void block_end(struct build *b)
     b->at_space = true;
 }
 
-/* ---- addresses
- * ------------------------------------------------------------------------------- */
+/* ---- addresses --------------------------------------------------------------------------- */
 
 static void address_add(struct build *b, struct buf *to, uint32_t raw)
 {
@@ -238,8 +236,7 @@ static void addresses_note(struct build *b, uint32_t tag, uint32_t from, uint32_
         image_note(b, src, data_src);
 }
 
-/* ---- attributes
- * ------------------------------------------------------------------------------ */
+/* ---- attributes -------------------------------------------------------------------------- */
 
 static int compare_names(struct str a, struct str b)
 {
@@ -350,8 +347,7 @@ size_t build_attributes_join(
     return b->overflowed ? 0 : n;
 }
 
-/* ---- elements
- * -------------------------------------------------------------------------------- */
+/* ---- elements ---------------------------------------------------------------------------- */
 
 void build_open_numbers(
         struct build *b, uint32_t tag, bool is_inline, uint32_t attrs, uint32_t nattrs)

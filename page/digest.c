@@ -37,8 +37,7 @@ struct opening {
     uint32_t nvalues;
 };
 
-/* ---- reading a part
- * --------------------------------------------------------------------------- */
+/* ---- reading a part ---------------------------------------------------------------------- */
 
 static uint32_t take_varint(struct part *p)
 {
@@ -79,8 +78,7 @@ static bool is_text(const char *s, size_t len)
     return utf8_is_valid(s, len) && !memchr(s, 0, len);
 }
 
-/* ---- names and kinds
- * ---------------------------------------------------------------------------- */
+/* ---- names and kinds --------------------------------------------------------------------- */
 
 static struct str *names_open(struct opening *o, struct part *p, uint32_t count)
 {
@@ -137,8 +135,7 @@ static bool kinds_open(struct opening *o)
     return is_used_up(p);
 }
 
-/* ---- the tree
- * ----------------------------------------------------------------------------------- */
+/* ---- the tree ---------------------------------------------------------------------------- */
 
 /* Writes out what is told by what it adds to `before`; NULL: wrong. */
 static const char *take_added(
@@ -286,8 +283,7 @@ static bool arrays_open(struct opening *o)
     return true;
 }
 
-/* ---- addresses
- * ---------------------------------------------------------------------------------- */
+/* ---- addresses --------------------------------------------------------------------------- */
 
 /* Sorted and each once: where one differs from the one before, it is the greater. */
 static struct str *addresses_open(
@@ -317,8 +313,7 @@ static struct str *addresses_open(
     return all;
 }
 
-/* ---- the whole
- * ---------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
 static enum err header_open(
         const void *block, size_t len, struct digest_header *ret, struct fault *f)
@@ -440,8 +435,7 @@ enum err page_digest_open(struct arena *life, const void *block, size_t len, str
     return OK;
 }
 
-/* ---- strings --------------------------------------------------------------------------------
- */
+/* ---- strings ----------------------------------------------------------------------------- */
 
 struct str page_tag_name(const struct page_digest *d, uint32_t tag)
 {

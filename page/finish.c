@@ -110,8 +110,7 @@ static bool writer_is_full(const struct writer *w)
     return full;
 }
 
-/* ---- the parts
- * -------------------------------------------------------------------------------- */
+/* ---- the parts --------------------------------------------------------------------------- */
 
 static void put_byte(struct buf *out, unsigned char c)
 {
@@ -261,8 +260,7 @@ static uint64_t put_addresses(struct buf *out, const struct addresses *a)
     return bytes;
 }
 
-/* ---- hashes
- * ----------------------------------------------------------------------------------- */
+/* ---- hashes ------------------------------------------------------------------------------ */
 
 static struct hash128 hash_buf(const struct buf *b)
 {
@@ -286,8 +284,7 @@ static void hashes_fill(const struct writer *w, const struct addresses *links,
     h->whole = hash128_of(h->hash, (PAGE_CONTENT + 1) * sizeof h->hash[0]);
 }
 
-/* ---- the whole
- * -------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
 static struct str base_address(struct build *b, const struct page_source *src, struct buf *base)
 {

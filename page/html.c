@@ -80,8 +80,7 @@ static bool sink_is_over(struct token_sink *sink)
     return tree_of(sink)->is_over;
 }
 
-/* ---- from the tree to the builder ----------------------------------------------------------
- */
+/* ---- from the tree to the builder -------------------------------------------------------- */
 
 static void node_open(struct tree *t, const struct tree_node *n)
 {

@@ -8,8 +8,7 @@
 static void start_in(struct tree *t, enum tree_mode mode, struct tree_tag *tag);
 static void end_in(struct tree *t, enum tree_mode mode, struct tree_tag *tag);
 
-/* ---- the head
- * --------------------------------------------------------------------------------- */
+/* ---- the head ---------------------------------------------------------------------------- */
 
 static void head_make(struct tree *t, struct tree_tag *tag)
 {
@@ -101,8 +100,7 @@ static void end_before_body(struct tree *t, struct tree_tag *tag)
     mode_end(t, tag);
 }
 
-/* ---- tables
- * ----------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------ */
 
 static void clear_to(struct tree *t, enum tag_id a, enum tag_id b, enum tag_id c)
 {
@@ -358,8 +356,7 @@ static void start_cell(struct tree *t, struct tree_tag *tag)
         mode_start(t, tag);
 }
 
-/* ---- end tags in tables
- * ------------------------------------------------------------------------- */
+/* ---- end tags in tables ------------------------------------------------------------------ */
 
 static void end_table(struct tree *t, struct tree_tag *tag)
 {
@@ -452,8 +449,7 @@ static void end_cell(struct tree *t, struct tree_tag *tag)
     }
 }
 
-/* ---- foreign content
- * -------------------------------------------------------------------------- */
+/* ---- foreign content --------------------------------------------------------------------- */
 
 /* "An HTML integration point": inside it, HTML is HTML again. */
 static bool holds_html(const struct tree_node *n)
@@ -552,8 +548,7 @@ static bool end_foreign(struct tree *t, struct tree_tag *tag)
     return true;
 }
 
-/* ---- all together
- * ------------------------------------------------------------------------------- */
+/* ---- all together ------------------------------------------------------------------------ */
 
 static void start_in(struct tree *t, enum tree_mode mode, struct tree_tag *tag)
 {

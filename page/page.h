@@ -135,8 +135,7 @@ bool page_word_fold(struct str word, struct buf *out);
  * usable URL.  Appended to `out`. */
 bool page_url_resolve(struct str base, struct str reference, struct buf *out);
 
-/* ---- regions ------------------------------------------------------------------------------
- */
+/* ---- regions ----------------------------------------------------------------------------- */
 
 enum page_selector_language { PAGE_XPATH, PAGE_CSS };
 
@@ -153,7 +152,7 @@ MUST_USE enum err page_selector_new(struct arena *life, enum page_selector_langu
 MUST_USE enum err page_region(const struct page_digest *d, const struct page_selector *s,
         struct arena *life, struct fault *f, struct page_digest **ret_region, bool *ret_found);
 
-/* ---- patterns: the only home of PCRE2 --------------------------------------------------- */
+/* ---- patterns: the only home of PCRE2 ---------------------------------------------------- */
 
 /* Limits of one search; hitting one is ERR_LIMIT, not "no match". */
 enum { PAGE_PATTERN_BYTES = 4096, PAGE_PATTERN_MSEC = 200, PAGE_MATCHES_MAX = 10000 };

@@ -7,7 +7,7 @@
 #pragma once
 #include "page/page.h"
 
-/* ---- decoding: decode.c, charset.c, meta.c -------------------------------------------- */
+/* ---- decoding: decode.c, charset.c, meta.c ----------------------------------------------- */
 
 enum charset_how {
     CHARSET_UTF8,
@@ -38,13 +38,13 @@ struct str content_type_charset(const char *content_type);
 bool content_type_is_json(const char *content_type);
 enum page_type content_type_page(const char *content_type, struct str bytes);
 
-/* ---- character references: entities.c ------------------------------------------------- */
+/* ---- character references: entities.c ---------------------------------------------------- */
 
 /* Reads the reference whose '&' is at s[0]; returns the bytes it takes up, 0 when it is
  * just an ampersand.  Writes at most 8 bytes of UTF-8 to `out`. */
 size_t reference_read(struct str s, bool in_attribute, char out[8], size_t *ret_len);
 
-/* ---- Unicode and white space: text.c -------------------------------------------------- */
+/* ---- Unicode and white space: text.c ----------------------------------------------------- */
 
 /* White space to single spaces (U+00A0 is white space), controls dropped, composed by NFC.
  * Keeps one space at either end where there was some.  Appended to `out`. */
@@ -92,7 +92,7 @@ static inline bool name_is_one_of(struct str name, const char *const *names, siz
     return false;
 }
 
-/* ---- strings stored once: intern.c ------------------------------------------------------ */
+/* ---- strings stored once: intern.c ------------------------------------------------------- */
 
 struct span {
     uint32_t at, len;
@@ -117,7 +117,7 @@ static inline struct str intern_text(const struct intern *in, uint32_t number)
     return (struct str){in->pool.data + s.at, s.len};
 }
 
-/* ---- the builder: build.c, finish.c ----------------------------------------------------- */
+/* ---- the builder: build.c, finish.c ------------------------------------------------------ */
 
 struct pair {
     struct str name, value;
@@ -258,8 +258,7 @@ enum {
     CODE_TEXT_LONG = 0x3F,
 };
 
-/* ---- HTML tokens: tokens.c -----------------------------------------------------------------
- */
+/* ---- HTML tokens: tokens.c --------------------------------------------------------------- */
 
 /* How the content of an element is read. */
 enum token_content {
@@ -287,7 +286,7 @@ struct token_sink {
 
 MUST_USE enum err tokens_read(struct str text, struct token_sink *sink, struct fault *f);
 
-/* ---- readers --------------------------------------------------------------------------- */
+/* ---- readers ----------------------------------------------------------------------------- */
 
 /* `text` is UTF-8 without bad bytes.  Faults: ERR_LIMIT, or ERR_SYNTAX for an XML page that
  * is not well-formed (the builder is then spoilt). */

@@ -10,8 +10,7 @@
  */
 #include "page/selector.h"
 
-/* ---- reading
- * ----------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------- */
 
 enum err selector_error(struct selector_text *t, const char *expected)
 {
@@ -94,8 +93,7 @@ enum err page_selector_new(struct arena *life, enum page_selector_language langu
     return OK;
 }
 
-/* ---- finding
- * ----------------------------------------------------------------------------------- */
+/* ---- finding ----------------------------------------------------------------------------- */
 
 #define TEXT_BYTES_MAX ((uint64_t)200 << 20)
 
@@ -313,8 +311,7 @@ static struct finder finder_new(const struct page_digest *d, struct arena *life)
     return x;
 }
 
-/* ---- the region as a digest
- * ---------------------------------------------------------------------- */
+/* ---- the region as a digest -------------------------------------------------------------- */
 
 static void copy_element(struct finder *x, struct build *b, uint32_t node, struct buf *pairs)
 {

@@ -50,8 +50,7 @@ static bool starts(const struct tokens *t, size_t at, const char *word)
     return at < t->s.len && str_starts_nocase(rest(t, at), str_of(word));
 }
 
-/* ---- text
- * ------------------------------------------------------------------------------------ */
+/* ---- text -------------------------------------------------------------------------------- */
 
 static void put_resolved(struct buf *out, struct str s, bool in_attribute)
 {
@@ -88,8 +87,7 @@ static void emit_text(struct tokens *t, size_t from, size_t to, bool references)
     t->sink->text(t->sink, s);
 }
 
-/* ---- what is no content: comments, doctypes, processing instructions
- * --------------------------- */
+/* ---- what is no content: comments, doctypes, processing instructions --------------------- */
 
 static size_t behind(const struct tokens *t, size_t from, const char *mark)
 {
@@ -135,8 +133,7 @@ static size_t declaration(struct tokens *t, size_t at)
     return behind(t, at, ">");
 }
 
-/* ---- tags
- * --------------------------------------------------------------------------------------- */
+/* ---- tags -------------------------------------------------------------------------------- */
 
 /* Reads an attribute's value at i (behind '=' and white space); returns where it ends. */
 static size_t attribute_value(struct tokens *t, size_t i, struct piece *ret)
@@ -248,8 +245,7 @@ static struct pair *pairs(struct tokens *t, size_t *ret_n)
     return (struct pair *)(void *)t->pairs.data;
 }
 
-/* ---- content that is not markup
- * ------------------------------------------------------------------ */
+/* ---- content that is not markup ---------------------------------------------------------- */
 
 static bool is_end_tag(const struct tokens *t, size_t at, struct str name)
 {
@@ -323,8 +319,7 @@ static void content_read(struct tokens *t, struct str name, enum token_content c
     }
 }
 
-/* ---- one tag
- * -------------------------------------------------------------------------------------- */
+/* ---- one tag ----------------------------------------------------------------------------- */
 
 static bool is_skipped(struct str name)
 {

@@ -68,8 +68,7 @@ static bool number_put(struct buf *b, size_t i, uint32_t n)
     return true;
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------
- */
+/* ---- nodes ------------------------------------------------------------------------------- */
 
 static uint32_t node_new(struct tree *t, struct tree_node n)
 {
@@ -175,8 +174,7 @@ static void put(struct tree *t, uint32_t node, uint32_t target)
         node_attach(t, node, tree_open_at(t, i - 2), NO_NODE);
 }
 
-/* ---- attributes -----------------------------------------------------------------------------
- */
+/* ---- attributes -------------------------------------------------------------------------- */
 
 static void attributes_take(struct tree *t, struct tree_node *n, struct tree_tag *tag)
 {
@@ -213,8 +211,7 @@ static bool same_element(const struct tree *t, uint32_t a, uint32_t b)
     return true;
 }
 
-/* ---- the stack of open elements ------------------------------------------------------------
- */
+/* ---- the stack of open elements ---------------------------------------------------------- */
 
 static void open_push(struct tree *t, uint32_t node)
 {
@@ -325,8 +322,7 @@ void tree_insert_text(struct tree *t, struct str text)
         put(t, node, tree_current(t)); /* (1) */
 }
 
-/* ---- scopes
- * ----------------------------------------------------------------------------------- */
+/* ---- scopes ------------------------------------------------------------------------------ */
 
 static bool is_foreign_scope(const struct tree_node *n)
 {
@@ -428,8 +424,7 @@ void tree_close_p(struct tree *t)
     tree_pop_until(t, TAG_P);
 }
 
-/* ---- active formatting elements -------------------------------------------------------------
- */
+/* ---- active formatting elements ---------------------------------------------------------- */
 
 static size_t active_count(const struct tree *t)
 {
@@ -529,8 +524,7 @@ void tree_reopen(struct tree *t)
     }
 }
 
-/* ---- the adoption agency
- * ---------------------------------------------------------------------- */
+/* ---- the adoption agency ----------------------------------------------------------------- */
 
 static size_t open_index(struct tree *t, uint32_t node)
 {

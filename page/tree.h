@@ -137,8 +137,7 @@ static inline uint16_t flags_of(const struct tree_node *n)
     return n->space == SPACE_HTML ? tag_infos[n->tag].flags : 0;
 }
 
-/* ---- tree.c: what the standard's sentences are made of -------------------------------------
- */
+/* ---- tree.c: what the standard's sentences are made of ----------------------------------- */
 
 /* Counts steps of a search; false once there were too many. */
 bool tree_steps(struct tree *t, uint64_t n);
@@ -174,8 +173,7 @@ void tree_reopen(struct tree *t); /* "reconstruct the active formatting elements
 /* The adoption agency; false: the end tag is one like any other. */
 bool tree_adopt(struct tree *t, enum tag_id tag);
 
-/* ---- modes.c, body.c
- * ------------------------------------------------------------------------- */
+/* ---- modes.c, body.c --------------------------------------------------------------------- */
 
 void mode_start(struct tree *t, struct tree_tag *tag);
 void mode_end(struct tree *t, struct tree_tag *tag);

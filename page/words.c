@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
-/* ---- blocks
- * ---------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------ */
 
 static struct str block_join(
         const struct page_digest *d, uint32_t from, uint32_t to, struct arena *life)
@@ -39,8 +38,7 @@ size_t page_blocks(const struct page_digest *d, struct arena *life, struct page_
     return n;
 }
 
-/* ---- words
- * ------------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------------- */
 
 enum char_class { CHAR_WORD, CHAR_SPACE, CHAR_TAIL, CHAR_OTHER };
 
@@ -171,8 +169,7 @@ bool page_word_fold(struct str word, struct buf *out)
     return ok;
 }
 
-/* ---- paths
- * ------------------------------------------------------------------------------------- */
+/* ---- paths ------------------------------------------------------------------------------- */
 
 /* Which of the siblings with its name the node is, and whether there are others. */
 static unsigned place_among(const struct page_digest *d, uint32_t node, bool *ret_several)

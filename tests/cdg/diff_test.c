@@ -96,8 +96,7 @@ TEST(ratio, "RA1 to RA4: the change ratio counts words kept in order")
     }
 }
 
-/* ---- the table against a naive one
- * -------------------------------------------------------------- */
+/* ---- the table against a naive one ------------------------------------------------------- */
 
 static size_t naive_length(const uint32_t *a, size_t na, const uint32_t *b, size_t nb)
 {

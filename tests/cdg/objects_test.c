@@ -52,8 +52,7 @@ TEST(array_lists, "what differs in an array is listed")
             "~1 children→2 children");
 }
 
-/* ---- tables
- * ---------------------------------------------------------------------------------------- */
+/* ---- tables ------------------------------------------------------------------------------ */
 
 #define ROW(a, b) "<tr><td>" a "<td>" b
 #define TABLE(rows) "<table>" rows "</table>"
@@ -142,9 +141,7 @@ TEST(table_cells, "where one cell ends and the next begins counts")
     EXPECT_TABLE(TABLE(ROW("a", "1")), TABLE(ROW("b", "2")), "+b 2 −a 1");
 }
 
-/* ---- lists
- * -------------------------------------------------------------------------------------------
- */
+/* ---- lists ------------------------------------------------------------------------------- */
 
 #define EXPECT_LIST(before, after, expected) EXPECT_KIND("list", before, after, expected)
 
@@ -192,8 +189,7 @@ TEST(object_ratio, "CHANGED > n% counts the words of the object alone")
             "<p>a b c</p>" TABLE(ROW("IBM", "81")), "~80→81");
 }
 
-/* ---- phrases
- * ------------------------------------------------------------------------------------------ */
+/* ---- phrases ----------------------------------------------------------------------------- */
 
 #define EXPECT_PHRASE(text, before, after, expected)                                           \
     EXPECT_LEAF(containing("phrase", text), before, after, expected)

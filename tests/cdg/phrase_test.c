@@ -188,8 +188,7 @@ TEST(arguments, "phrases are long enough, boxes are in range")
     EXPECT(!cdg_wants_state(&e));
 }
 
-/* ---- through versions
- * ------------------------------------------------------------------------ */
+/* ---- through versions -------------------------------------------------------------------- */
 
 struct story {
     struct arena *life;

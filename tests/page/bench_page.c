@@ -36,7 +36,7 @@ static double cpu_seconds(void)
         best_;                                                                                 \
     })
 
-/* ---- the baseline ----------------------------------------------------------------------------- */
+/* ---- the baseline ------------------------------------------------------------------------ */
 
 static void on_start(void *arg, const xmlChar *name, const xmlChar **atts)
 {
@@ -70,7 +70,7 @@ static void walk(const struct buf *page)
     htmlFreeParserCtxt(c);
 }
 
-/* ---- pages and their digests ------------------------------------------------------------------ */
+/* ---- pages and their digests ------------------------------------------------------------- */
 
 struct sample {
     struct buf page, block;
@@ -110,7 +110,7 @@ static void sample_done(struct sample *s)
     buf_done(&s->block);
 }
 
-/* ---- comparing -------------------------------------------------------------------------------- */
+/* ---- comparing --------------------------------------------------------------------------- */
 
 /* Every type at once, as sentinels of one page would ask; or only one. */
 static struct cdg *ask(struct arena *life, int only, size_t *ret_asked)
@@ -215,13 +215,14 @@ static void compare_table(void)
         size_t one;
         struct cdg *g = ask(life, kind, &one);
         double quiet = BEST_OF(ROUNDS, compare(g, &old.version, &script.version));
-        ROW(cdg_kind_get(kind)->name, BEST_OF(ROUNDS, compare(g, &old.version, &edited.version)));
+        ROW(cdg_kind_get(kind)->name,
+                BEST_OF(ROUNDS, compare(g, &old.version, &edited.version)));
         printf("%-58s %8.1f\n", "    the same, nothing relevant changed", quiet * 1e6);
     }
     printf("%zu types; 10,000 keywords are %.2f times 10\n", asked, many / ten);
 }
 
-/* ---- by size ---------------------------------------------------------------------------------- */
+/* ---- by size ----------------------------------------------------------------------------- */
 
 struct point {
     double bytes, walk, made;

@@ -11,9 +11,9 @@ struct doc_edits {
 static inline void doc_words(
         struct buf *out, unsigned *state, unsigned *count, unsigned n, struct doc_edits edits)
 {
-    static const char *const words[] = {"change", "of", "the", "page", "version",
-            "caf\xC3\xA9", "and", "sentinel", "&amp;", "monitor", "10.50", "price",
-            "<b>bold</b>", "<i>some</i>", "text,"};
+    static const char *const words[] = {"change", "of", "the", "page", "version", "caf\xC3\xA9",
+            "and", "sentinel", "&amp;", "monitor", "10.50", "price", "<b>bold</b>",
+            "<i>some</i>", "text,"};
     for (unsigned i = 0; i < n; i++) {
         *state = *state * 1664525u + 1013904223u;
         if (edits.every && ++*count % edits.every == 0)
