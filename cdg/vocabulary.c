@@ -206,19 +206,107 @@ static struct taken blocks_take(const struct blocks *b, struct arena *life)
     return t;
 }
 
+/* The words of these places, as they are written. */
+static const struct vocabulary *places_of(const struct question *q)
+{
+    struct pair_cache *cache = q->cache;
+
+    if (cache->places)
+        return cache->places;
+    const struct blocks *b = blocks_of(q);
+    struct filling f = {.v = arena_new_of(cache->life, struct vocabulary), .life = cache->life};
+    struct taken t = blocks_take(b, cache->life);
+    uint32_t apart = word_get(f.v, STR(""), false, f.life)->number; /* between the places */
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < b->count[side]; i++) {
+            if (!t.in[side][i])
+                continue;
+            if (i > 0 && !t.in[side][i - 1])
+                seq_add(f.v, side, apart, f.life);
+            add_block(&f, side, &b->all[side][i]);
+        }
+    cache->taken = arena_memdup(cache->life, &t, sizeof t);
+    cache->places = f.v;
+    return f.v;
+}
+
+/* A copy to count further in, each word folded once however often it occurs. */
+static void copy_words(struct filling *f, const struct vocabulary *from)
+{
+    uint32_t *number = arena_alloc(f->life, (from->count + 1) * sizeof *number);
+
+    for (size_t i = 0; i < from->count; i++) {
+        struct str text = from->all[i]->text;
+        struct vocabulary_word *w = word_get(
+                f->v, f->folded ? folded_word(text, &f->fold) : text, f->folded, f->life);
+        w->counts[0] += from->all[i]->counts[0];
+        w->counts[1] += from->all[i]->counts[1];
+        number[i] = w->number;
+    }
+    for (int side = 0; side < 2; side++) {
+        f->v->seq[side] = arena_alloc(f->life, (from->nseq[side] + 1) * sizeof(uint32_t));
+        f->v->nseq[side] = f->v->seq_cap[side] = from->nseq[side];
+        for (size_t i = 0; i < from->nseq[side]; i++)
+            f->v->seq[side][i] = number[from->seq[side][i]];
+    }
+}
+
+/* Which words could be one whose counts differ, by first byte and length. */
+struct sieve {
+    bool may[1024];
+};
+
+static unsigned sieve_at(struct str s, bool folded)
+{
+    unsigned char c = s.len ? (unsigned char)s.ptr[0] : 0;
+
+    if (c >= 0x80)
+        return 0; /* folding may change it, and its length */
+    if (folded && c >= 'A' && c <= 'Z')
+        c |= 0x20;
+    return (unsigned)c << 3 | (s.len & 7);
+}
+
+static bool has_high(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++)
+        if (s.ptr[i] & 0x80)
+            return true;
+    return false;
+}
+
+static bool sieve_fill(struct sieve *sieve, const struct vocabulary *v, bool folded)
+{
+    bool any = false;
+
+    *sieve = (struct sieve){.may = {true}};
+    for (size_t i = 0; i < v->count; i++) {
+        const struct vocabulary_word *w = v->all[i];
+        unsigned at = sieve_at(w->text, folded);
+        if (w->counts[0] == w->counts[1])
+            continue;
+        any = true;
+        sieve->may[at] = true;
+        if (folded && has_high(w->text)) /* written otherwise it may have another length */
+            memset(&sieve->may[at & ~7u], true, 8);
+    }
+    return any;
+}
+
 /* (2): what the blocks both have say of words whose counts differ. */
 static void add_rest(struct filling *f, const struct taken *t)
 {
     struct vocabulary *v = f->v;
-    bool any = false;
+    struct sieve sieve;
     struct str word;
+    bool any = sieve_fill(&sieve, v, f->folded);
 
-    for (size_t i = 0; i < v->count && !any; i++)
-        any = v->all[i]->counts[0] != v->all[i]->counts[1];
     for (size_t j = 0; any && j < t->b->count[1]; j++) {
         if (t->in[1][j])
             continue;
         for (size_t at = 0; page_word_next(t->b->all[1][j].text, &at, &word);) {
+            if (!sieve.may[sieve_at(word, f->folded)] && !(f->folded && has_high(word)))
+                continue;
             struct str text = f->folded ? folded_word(word, &f->fold) : word;
             uint32_t number = v->slots[slot_of(v, text, hash64_keyed(text.ptr, text.len))];
             struct vocabulary_word *w = number ? v->all[number - 1] : NULL;
@@ -236,20 +324,11 @@ const struct vocabulary *vocabulary_changed(const struct question *q, bool folde
 
     if (*slot)
         return *slot;
-    const struct blocks *b = blocks_of(q);
+    const struct vocabulary *places = places_of(q);
     struct filling f = {arena_new_of(q->cache->life, struct vocabulary), folded, q->cache->life,
             {.max = 1 << 26}};
-    struct taken t = blocks_take(b, q->life);
-    uint32_t apart = word_get(f.v, STR(""), false, f.life)->number; /* between the places */
-    for (int side = 0; side < 2; side++)
-        for (size_t i = 0; i < b->count[side]; i++) {
-            if (!t.in[side][i])
-                continue;
-            if (i > 0 && !t.in[side][i - 1])
-                seq_add(f.v, side, apart, f.life);
-            add_block(&f, side, &b->all[side][i]);
-        }
-    add_rest(&f, &t);
+    copy_words(&f, places);
+    add_rest(&f, q->cache->taken);
     buf_done(&f.fold);
     *slot = f.v;
     return f.v;
