@@ -10,16 +10,45 @@
 
 /* ---- texts ------------------------------------------------------------------------------- */
 
-static bool blocks_equal(const void *arg, size_t old, size_t new_)
+/* The blocks of a pair, and how they are told: a value of JSON says little without its key. */
+struct told {
+    const struct question *q;
+    const struct blocks *b;
+    bool keyed;
+};
+
+static bool is_json(const struct page_digest *d)
 {
-    const struct blocks *b = arg;
-    return str_equal(b->all[0][old].text, b->all[1][new_].text);
+    return d->type == PAGE_TEXT && d->nodes &&
+           str_equal(page_tag_name(d, d->tags[0]), STR("json"));
 }
 
-static struct diff_item block_item(const void *arg, bool new_, size_t i)
+/* The name of the element the block stands in. */
+static struct str key_of(const struct told *t, bool new_, size_t i)
 {
-    const struct blocks *b = arg;
-    return (struct diff_item){.text = b->all[new_][i].text};
+    const struct page_digest *d = new_ ? t->q->new_->digest : t->q->old->digest;
+    uint32_t parent = d->parent[t->b->all[new_][i].node];
+
+    return parent < d->nodes ? page_tag_name(d, d->tags[parent]) : STR("");
+}
+
+static bool told_equal(const void *arg, size_t old, size_t new_)
+{
+    const struct told *t = arg;
+
+    return str_equal(t->b->all[0][old].text, t->b->all[1][new_].text) &&
+           (!t->keyed || str_equal(key_of(t, false, old), key_of(t, true, new_)));
+}
+
+static struct diff_item told_item(const void *arg, bool new_, size_t i)
+{
+    const struct told *t = arg;
+    struct str text = t->b->all[new_][i].text;
+
+    if (t->keyed)
+        text = str_of(arena_printf(
+                t->q->life, "%s: %s", key_of(t, new_, i).ptr, t->b->all[new_][i].text.ptr));
+    return (struct diff_item){.text = text};
 }
 
 static void compare_texts(const struct question *q, struct answer *a)
@@ -30,8 +59,8 @@ static void compare_texts(const struct question *q, struct answer *a)
     if (hash128_equal(old->hash[PAGE_CONTENT], new_->hash[PAGE_CONTENT]) &&
             hash128_equal(old->hash[PAGE_BLOCKS], new_->hash[PAGE_BLOCKS]))
         return;
-    const struct blocks *b = blocks_of(q);
-    struct diff_input in = {b->count[0], b->count[1], blocks_equal, block_item, b};
+    struct told t = {q, blocks_of(q), is_json(old) && is_json(new_)};
+    struct diff_input in = {t.b->count[0], t.b->count[1], told_equal, told_item, &t};
     diff_compare(&in, q->life, &d);
     answer_add_items(a, q->life, &d, &in);
 }

@@ -383,7 +383,7 @@ void build_open(struct build *b, struct str name, struct pair *attrs, size_t nat
     size_t n = build_attributes(b, attrs, nattrs);
     uint32_t tag = intern_get(&b->tag_names, name);
     b->overflowed |= intern_is_full(&b->tag_names);
-    build_open_numbers(b, tag, page_tag_is_inline(name), from, (uint32_t)n);
+    build_open_numbers(b, tag, !b->no_inline && page_tag_is_inline(name), from, (uint32_t)n);
 }
 
 void build_close(struct build *b)

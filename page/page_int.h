@@ -138,7 +138,8 @@ struct build_node {
 struct build {
     /* constant */
     size_t max;
-    bool xml; /* names keep their case, and script may be a word like any other */
+    bool xml;       /* names keep their case, and script may be a word like any other */
+    bool no_inline; /* names are nobody's tags: every element is a block of its own */
 
     /* what becomes the digest's arrays; numbers are given anew in finish.c */
     struct buf nodes; /* struct build_node */
@@ -293,7 +294,8 @@ MUST_USE enum err tokens_read(struct str text, struct token_sink *sink, struct f
 MUST_USE enum err html_read(struct str text, struct build *b, struct fault *f);
 MUST_USE enum err xml_read(struct str text, struct build *b, struct fault *f);
 MUST_USE enum err plain_read(struct str text, struct build *b, struct fault *f);
-MUST_USE enum err json_read(struct str text, struct build *b, struct fault *f);
+/* False: it is no JSON, and the builder is spoilt. */
+MUST_USE bool json_read(struct str text, struct build *b);
 MUST_USE enum err data_read(const struct page_source *src, struct build *b, struct fault *f);
 
 /* decode.c: what the bytes 0x80 to 0x9F mean in windows-1252, and so the numbers 128 to 159 in

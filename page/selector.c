@@ -340,6 +340,8 @@ static void copy_subtree(struct finder *x, struct build *b, uint32_t node, uint3
             build_close(b);
         }
         if (d->tags[i] == 0) {
+            if (d->text_block[text]) /* lines of a text have no elements to part them */
+                build_break(b);
             build_text(b, page_text(d, text++));
             continue;
         }
@@ -400,6 +402,7 @@ enum err page_region(const struct page_digest *d, const struct page_selector *s,
     CLEANUP(build_done) struct build b;
     build_init(&b, PAGE_DIGEST_MAX, /* xml= */ false);
     b.drop_scripts = false; /* what had to go has gone */
+    b.no_inline = d->type == PAGE_TEXT;
     bool found = copy_selected(&x, selected, &b);
     enum err e = build_finish(&b, d->type, d->malformed_xml, &src, &block, f);
     if (e)
