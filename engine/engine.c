@@ -158,11 +158,18 @@ static void load_page(const struct store_page *row, void *arg)
     webpage_load(arg, row);
 }
 
+static const char *user_agent(struct engine *e)
+{
+    const char *name = settings_text(e->settings, SETTING_FETCH_USER_AGENT);
+    const char *contact = settings_text(e->settings, SETTING_FETCH_CONTACT);
+    return *contact ? arena_printf(e->arena, "%s (+%s)", name, contact) : name;
+}
+
 static enum err start_fetching(struct engine *e, struct fault *f)
 {
     const struct settings *s = e->settings;
     struct fetch_options o = {
-            .user_agent = settings_text(s, SETTING_FETCH_USER_AGENT),
+            .user_agent = user_agent(e),
             .allow = s->values[SETTING_FETCH_ALLOW].list,
             .nallow = s->values[SETTING_FETCH_ALLOW].nlist,
             .max_body_bytes = (size_t)settings_number(s, SETTING_FETCH_MAX_BODY),
@@ -174,6 +181,9 @@ static enum err start_fetching(struct engine *e, struct fault *f)
             .max_host_connections =
                     (unsigned)settings_number(s, SETTING_FETCH_HOST_CONNECTIONS),
             .host_gap = settings_number(s, SETTING_FETCH_HOST_GAP),
+            .private_gap = settings_number(s, SETTING_FETCH_PRIVATE_GAP),
+            .robots = (enum fetch_robots_use)settings_number(s, SETTING_FETCH_ROBOTS),
+            .proxy = settings_text(s, SETTING_FETCH_PROXY),
             .clock = e->clock,
     };
     return fetch_new(e->arena, e->loop, &o, f, &e->fetch);

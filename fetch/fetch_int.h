@@ -15,11 +15,18 @@
 #include "base/map.h"
 #include <curl/curl.h>
 
-enum { FETCH_TAG = 0x46455443, FETCH_TRANSFER_TAG = 0x46545246, FETCH_SOCKET_TAG = 0x46534f43 };
+enum {
+    FETCH_TAG = 0x46455443,
+    FETCH_TRANSFER_TAG = 0x46545246,
+    FETCH_SOCKET_TAG = 0x46534f43,
+    FETCH_SITE_TAG = 0x46534954,
+    FETCH_JAR_TAG = 0x464a4152
+};
 
 enum { FETCH_SPARE_BYTES_MAX = 256 * 1024 };
 
 enum fetch_phase {
+    FETCH_ASKING,     /* waits for its site's robots.txt */
     FETCH_QUEUED,     /* in its host's queue */
     FETCH_DOOMED,     /* failed before it began; reported from the loop */
     FETCH_CONNECTING, /* name, connection, TLS */
@@ -34,6 +41,7 @@ struct fetch_run {
     struct curl_slist *lines; /* of the request */
     struct fetch_headers headers;
     size_t header_bytes;
+    bool has_part;  /* as much of the body as was wanted; the rest was left */
     bool is_wanted; /* the body is the page, not an error's or a redirect's decoration */
     uint64_t body_wire_bytes;
     struct buf body;
@@ -53,6 +61,7 @@ struct fetch_host {
     struct fetch_polite polite;
     struct list queue; /* of transfers */
     unsigned running;
+    bool is_private; /* its address is not public: a network of one's own */
     char name[256];
 };
 
@@ -62,10 +71,18 @@ struct fetch_transfer {
     struct fetch *fetch;
     struct arena *life; /* everything about it, itself included */
     struct fetch_host *host;
-    struct list link; /* in a host's queue, in fetch.doomed or in fetch.running */
+    struct list link; /* in a site's or a host's queue, in fetch.doomed or in fetch.running */
     fetch_done_fn *done;
     void *arg;
     char *url, *etag, *last_modified;
+    char *origin;             /* "http://host:port" of the URL that was asked for first */
+    struct fetch_request ask; /* the rest of what was asked, copied */
+    struct fetch_limits {
+        msec connect, first_byte, slow, total;
+    } limits;
+    size_t body_bytes_max;
+    bool asks_robots;         /* its site's robots.txt has a say */
+    bool takes_part;          /* of a body longer than that the beginning will do */
     unsigned redirects;
     uint64_t wire_bytes;
     msec began;
@@ -92,6 +109,8 @@ struct fetch {
     struct map hosts;
     struct list ready; /* hosts that may begin a transfer, the one served longest ago first */
     struct heap later; /* hosts whose gap is not over, or that are only remembered */
+    struct map sites;  /* whose robots.txt is known or being asked for */
+    struct list sites_by_age;
     struct fetch_stats stats;
 };
 
@@ -117,11 +136,24 @@ void fetch_queue_open(struct fetch *fe);
 void fetch_queue_close(struct fetch *fe);
 /* The host of a running transfer answered. */
 void fetch_queue_answered(struct fetch_transfer *t, int status, msec retry_after);
+/* It is being connected to, or found connected. */
+void fetch_queue_reached(struct fetch_transfer *t, const struct fetch_address *a);
 msec fetch_queue_stopped_for(const struct fetch_transfer *t);
 void fetch_pump_soon(struct fetch *fe);
 void fetch_pump(struct fetch *fe);
 
+/* site.c: robots.txt before the queue */
+void fetch_sites_open(struct fetch *fe);
+void fetch_sites_close(struct fetch *fe);
+void fetch_site_pass(struct fetch_transfer *t, bool first); /* into its host's queue, or not */
+
+/* jar.c */
+CURLSH *fetch_jar_share(struct fetch_jar *jar);
+
 /* transfer.c */
+struct fetch_transfer *fetch_transfer_new(
+        struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg);
+void fetch_transfer_doom(struct fetch_transfer *t, const char *reason);
 void fetch_transfer_begin(struct fetch_transfer *t);
 void fetch_transfer_ended(struct fetch_transfer *t, CURLcode code); /* libcurl is through */
 void fetch_transfer_report_doomed(struct fetch_transfer *t);
@@ -133,7 +165,8 @@ curl_socket_t fetch_on_socket_open(
         void *arg, curlsocktype purpose, struct curl_sockaddr *address);
 int fetch_on_request(void *arg, char *remote, char *local, int remote_port, int local_port);
 
-/* url.c: where a Location leads that a page at `base` (as we spell it) names */
+/* url.c: "http://host:port", and where a Location leads that a page at `base` (as we spell it) names */
+size_t fetch_url_origin_bytes(const char *url); /* of a normalised one */
 MUST_USE enum err fetch_url_resolve(struct arena *life, const char *base, const char *reference,
         struct fault *f, char **ret_url);
 
@@ -142,6 +175,7 @@ void fetch_reason_status(int status, bool was_conditional, char why[FETCH_WHY_SI
 void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[FETCH_WHY_SIZE]);
 void fetch_reason_timeout(const struct fetch_transfer *t, bool total, char why[FETCH_WHY_SIZE]);
 const char *fetch_reason_plain(char *text); /* in place; returns it */
+void fetch_reason_robots(const char *site, const char *rule, char why[FETCH_WHY_SIZE]);
 void fetch_reason_stopped(const char *host, msec left, char why[FETCH_WHY_SIZE]);
 void fetch_reason_refused(const struct fetch_address *a, char why[FETCH_WHY_SIZE]);
 enum { FETCH_NUMBER_SIZE = 32 };

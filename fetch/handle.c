@@ -4,7 +4,8 @@
  * second place that makes a handle:
  *  (1) http and https, and no redirect followed by libcurl: each hop is judged by us and
  *      is a request of its own;
- *  (2) no proxy, netrc, cookie, credential or environment that nobody set;
+ *  (2) no proxy, netrc, cookie, credential or environment that nobody set; what is for one
+ *      site only does not go to another that it redirects to;
  *  (3) the address is decided at each connect and again before a request on a reused
  *      connection;
  *  (4) certificates and names are verified, TLS 1.2 or later;
@@ -26,8 +27,9 @@ static void set_borders(CURL *c, struct fetch *fe)
     SET(c, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     SET(c, CURLOPT_FOLLOWLOCATION, 0L);
     SET(c, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-    SET(c, CURLOPT_PROXY, ""); /* (2) */
-    SET(c, CURLOPT_NOPROXY, "*");
+    SET(c, CURLOPT_PROXY, fe->o.proxy ? fe->o.proxy : ""); /* (2) */
+    SET(c, CURLOPT_NOPROXY, fe->o.proxy ? "" : "*");
+    SET(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* a proxy's are not the server's */
     SET(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     SET(c, CURLOPT_OPENSOCKETFUNCTION, fetch_on_socket_open); /* (3) */
     SET(c, CURLOPT_PREREQFUNCTION, fetch_on_request);
@@ -41,28 +43,31 @@ static void set_borders(CURL *c, struct fetch *fe)
         SET(c, CURLOPT_RESOLVE, fe->resolve);
 }
 
-static void set_limits(CURL *c, const struct fetch_options *o)
+static void set_limits(CURL *c, const struct fetch_limits *l)
 {
     SET(c, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* (5) */
     SET(c, CURLOPT_HTTP09_ALLOWED, 0L);
-    SET(c, CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_timeout);
-    SET(c, CURLOPT_TIMEOUT_MS, (long)o->total_timeout);
+    SET(c, CURLOPT_CONNECTTIMEOUT_MS, (long)l->connect);
+    SET(c, CURLOPT_TIMEOUT_MS, (long)l->total);
     SET(c, CURLOPT_LOW_SPEED_LIMIT, 100L);
-    SET(c, CURLOPT_LOW_SPEED_TIME, (long)(o->slow_timeout / MSEC_PER_SECOND));
+    SET(c, CURLOPT_LOW_SPEED_TIME, (long)(l->slow / MSEC_PER_SECOND));
     SET(c, CURLOPT_MAXLIFETIME_CONN, 600L);
     SET(c, CURLOPT_QUICK_EXIT, 1L); /* (6) */
     SET(c, CURLOPT_NOSIGNAL, 1L);
 }
 
-static CURL *handle_new(struct fetch *fe)
+static CURL *handle_new(const struct fetch_transfer *t)
 {
+    struct fetch *fe = t->fetch;
     CURL *c = curl_easy_init();
     if (!c)
         return NULL;
     set_borders(c, fe);
-    set_limits(c, &fe->o);
-    SET(c, CURLOPT_SHARE, fe->share);
-    SET(c, CURLOPT_USERAGENT, fe->o.user_agent);
+    set_limits(c, &t->limits);
+    SET(c, CURLOPT_SHARE, t->ask.jar ? fetch_jar_share(t->ask.jar) : fe->share);
+    if (t->ask.jar)
+        SET(c, CURLOPT_COOKIEFILE, ""); /* no file: it only turns the cookie engine on */
+    SET(c, CURLOPT_USERAGENT, t->ask.user_agent ? t->ask.user_agent : fe->o.user_agent);
     SET(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     SET(c, CURLOPT_HEADERFUNCTION, fetch_on_header);
     SET(c, CURLOPT_WRITEFUNCTION, fetch_on_body);
@@ -76,10 +81,33 @@ static void add_line(struct curl_slist **lines, const char *line)
     *lines = longer;
 }
 
+/* Still the site that was asked, or one it redirected to? */
+static bool is_at_home(const struct fetch_transfer *t)
+{
+    size_t len = fetch_url_origin_bytes(t->url);
+    return len == strlen(t->origin) && memcmp(t->url, t->origin, len) == 0;
+}
+
+static void set_asked(CURL *c, struct fetch_transfer *t)
+{
+    bool is_home = is_at_home(t);
+    for (size_t i = 0; i < t->ask.nheaders; i++)
+        if (is_home || !t->ask.headers[i].is_private)
+            add_line(&t->run->lines, t->ask.headers[i].line);
+    if (!t->ask.method)
+        return;
+    const char *body = t->ask.body ? t->ask.body : "";
+    add_line(&t->run->lines, "Expect:"); /* no round trip to ask for leave */
+    SET(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(body));
+    SET(c, CURLOPT_POSTFIELDS, body);
+    SET(c, CURLOPT_CUSTOMREQUEST, t->ask.method);
+}
+
 static void set_request(CURL *c, struct fetch_transfer *t)
 {
     struct fetch_run *run = t->run;
     add_line(&run->lines, "Accept-Encoding: gzip");
+    set_asked(c, t);
     if (t->etag)
         add_line(&run->lines, arena_printf(t->life, "If-None-Match: %s", t->etag));
     if (t->last_modified)
@@ -96,7 +124,7 @@ static void set_request(CURL *c, struct fetch_transfer *t)
 
 bool fetch_handle_open(struct fetch_transfer *t)
 {
-    CURL *c = handle_new(t->fetch);
+    CURL *c = handle_new(t);
     if (!c)
         return false;
     t->run->easy = c;

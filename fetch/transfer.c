@@ -23,12 +23,14 @@ static void detach(struct fetch_transfer *t)
 }
 
 /* The memory of bodies is used again: a page fits where one was before. */
-static void body_take(struct fetch *fe, struct buf *ret_body)
+static void body_take(struct fetch_transfer *t, struct buf *ret_body)
 {
+    struct fetch *fe = t->fetch;
     if (fe->nspare > 0)
         *ret_body = fe->spare[--fe->nspare];
     else
-        buf_init(ret_body, fe->o.max_body_bytes);
+        buf_init(ret_body, t->body_bytes_max);
+    ret_body->max = t->body_bytes_max;
 }
 
 static void body_give_back(struct fetch *fe, struct buf *body)
@@ -90,7 +92,7 @@ void fetch_transfer_report_doomed(struct fetch_transfer *t)
     report_failure(t, 0, t->doom);
 }
 
-static void doom(struct fetch_transfer *t, const char *reason)
+void fetch_transfer_doom(struct fetch_transfer *t, const char *reason)
 {
     t->phase = FETCH_DOOMED;
     t->doom = arena_strdup(t->life, reason);
@@ -115,10 +117,10 @@ static void total_expired(struct loop_timer *timer)
 static void run_new(struct fetch_transfer *t)
 {
     t->run = arena_new_of(t->life, struct fetch_run);
-    body_take(t->fetch, &t->run->body);
+    body_take(t, &t->run->body);
     fetch_inflate_init(&t->run->inflate);
     t->began = clock_mono(t->fetch->o.clock);
-    loop_timer_set(t->fetch->loop, &t->total_timer, t->fetch->o.total_timeout);
+    loop_timer_set(t->fetch->loop, &t->total_timer, t->limits.total);
 }
 
 /* The next hop starts from nothing but the time that is left. */
@@ -127,7 +129,7 @@ static void run_again(struct fetch_run *run)
     run->headers = (struct fetch_headers){.status = 0};
     run->header_bytes = 0;
     run->body_wire_bytes = 0;
-    run->is_wanted = run->has_tried = false;
+    run->is_wanted = run->has_tried = run->has_part = false;
     run->refused[0] = run->why[0] = run->curl_says[0] = 0;
 }
 
@@ -138,7 +140,8 @@ static void doom_stopped(struct fetch_transfer *t, msec left)
     fetch_reason_stopped(t->host->name, left, why);
     detach(t);
     t->doom_retry_after = left;
-    doom(t, why);
+    t->fetch->stats.left_alone++;
+    fetch_transfer_doom(t, why);
 }
 
 void fetch_transfer_begin(struct fetch_transfer *t)
@@ -153,10 +156,10 @@ void fetch_transfer_begin(struct fetch_transfer *t)
     else
         run_new(t);
     t->fetch->stats.requests++;
-    loop_timer_set(t->fetch->loop, &t->phase_timer, t->fetch->o.connect_timeout);
+    loop_timer_set(t->fetch->loop, &t->phase_timer, t->limits.connect);
     if (!fetch_handle_open(t) || !fetch_multi_add(t)) {
         detach(t);
-        doom(t, "there is not enough memory for another connection");
+        fetch_transfer_doom(t, "there is not enough memory for another connection");
     }
 }
 
@@ -198,6 +201,8 @@ static enum fetch_outcome judge(struct fetch_transfer *t, CURLcode code)
         fetch_reason_status(h->status, is_conditional(t), run->why);
         return FETCH_FAILED;
     }
+    if (run->has_part)
+        return FETCH_OK;
     if (code != CURLE_OK) {
         fetch_reason_curl(t, code, run->why);
         return FETCH_FAILED;
@@ -247,14 +252,27 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+/* 307 and 308 repeat the request elsewhere; after any other redirect it is a GET. */
+static bool keeps_method(const struct fetch_transfer *t)
+{
+    return t->run->headers.status == 307 || t->run->headers.status == 308;
+}
+
+static bool is_same_site(const char *a, const char *b)
+{
+    size_t len = fetch_url_origin_bytes(a);
+    return len == fetch_url_origin_bytes(b) && memcmp(a, b, len) == 0;
+}
+
 /* Where the redirect leads, or false with the reason why we do not go there. */
 static bool next_hop(struct fetch_transfer *t, char **ret_url)
 {
     struct fault f;
     char *why = t->run->why;
-    if (t->fetch->o.max_redirects == 0)
+    unsigned most = t->ask.has_follow ? t->ask.follow : t->fetch->o.max_redirects;
+    if (most == 0)
         snprintf(why, FETCH_WHY_SIZE, "the server redirects, and redirects are not followed");
-    else if (t->redirects >= t->fetch->o.max_redirects)
+    else if (t->redirects >= most)
         snprintf(why, FETCH_WHY_SIZE, "gave up after %u redirects", t->redirects);
     else if (fetch_url_resolve(t->life, t->url, t->run->headers.location, &f, ret_url) != OK)
         snprintf(why, FETCH_WHY_SIZE, "the server redirects, but %s",
@@ -262,6 +280,9 @@ static bool next_hop(struct fetch_transfer *t, char **ret_url)
     else if (starts_with(t->url, "https:") && starts_with(*ret_url, "http:"))
         snprintf(why, FETCH_WHY_SIZE,
                 "the server redirects from https to http, which is refused");
+    else if (keeps_method(t) && t->ask.method && !is_same_site(t->url, *ret_url))
+        snprintf(why, FETCH_WHY_SIZE,
+                "the server redirects a %s to another site, which is refused", t->ask.method);
     else
         return true;
     return false;
@@ -273,12 +294,14 @@ static bool follow(struct fetch_transfer *t)
     char *url;
     if (t->run->why[0] || !is_redirect(&t->run->headers) || !next_hop(t, &url))
         return false;
+    if (!keeps_method(t))
+        t->ask.method = t->ask.body = NULL;
     fetch_handle_close(t);
     loop_timer_stop(t->fetch->loop, &t->phase_timer);
     fetch_queue_leave(t);
     t->url = url;
     t->redirects++;
-    fetch_queue_put(t, /* first= */ true);
+    fetch_site_pass(t, /* first= */ true);
     return true;
 }
 
@@ -299,7 +322,45 @@ static char *clean_copy(struct arena *life, const char *text)
     return arena_strdup(life, text);
 }
 
-struct fetch_transfer *fetch_start(
+static const char *copy(struct arena *life, const char *text)
+{
+    return text ? arena_strdup(life, text) : NULL;
+}
+
+static void copy_asked(struct fetch_transfer *t, const struct fetch_request *r)
+{
+    bool is_get = !r->method || strcmp(r->method, "GET") == 0;
+    t->ask = *r;
+    t->ask.method = is_get && !r->body ? NULL : copy(t->life, r->method ? r->method : "POST");
+    t->ask.body = copy(t->life, r->body);
+    t->ask.user_agent = copy(t->life, r->user_agent);
+    if (r->nheaders) {
+        struct fetch_header *headers = arena_array_of(t->life, r->nheaders, struct fetch_header);
+        for (size_t i = 0; i < r->nheaders; i++)
+            headers[i] = (struct fetch_header){
+                    copy(t->life, r->headers[i].line), r->headers[i].is_private};
+        t->ask.headers = headers;
+    }
+    if (!t->ask.method) { /* only a GET can be answered with "not modified" */
+        t->etag = clean_copy(t->life, r->etag);
+        t->last_modified = clean_copy(t->life, r->last_modified);
+    }
+}
+
+/* Whoever asks for more patience means all of it: the first byte may take as long. */
+static struct fetch_limits limits_of(const struct fetch_options *o, msec timeout)
+{
+    if (!timeout)
+        return (struct fetch_limits){
+                o->connect_timeout, o->first_byte_timeout, o->slow_timeout, o->total_timeout};
+    return (struct fetch_limits){.connect = timeout < o->connect_timeout ? timeout
+                                                                         : o->connect_timeout,
+            .first_byte = timeout,
+            .slow = timeout > o->slow_timeout ? timeout : o->slow_timeout,
+            .total = timeout};
+}
+
+struct fetch_transfer *fetch_transfer_new(
         struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg)
 {
     struct arena *life = arena_new(fe->life, "transfer");
@@ -310,18 +371,30 @@ struct fetch_transfer *fetch_start(
     t->life = life;
     t->done = done;
     t->arg = arg;
-    t->etag = clean_copy(life, r->etag);
-    t->last_modified = clean_copy(life, r->last_modified);
+    t->limits = limits_of(&fe->o, r->timeout);
+    t->body_bytes_max = fe->o.max_body_bytes;
+    t->asks_robots = fe->o.robots == FETCH_ROBOTS_ALL ||
+                     (fe->o.robots == FETCH_ROBOTS_DISCOVERED && r->is_discovered);
+    copy_asked(t, r);
     list_init(&t->link);
     loop_timer_init(&t->phase_timer, phase_expired);
     loop_timer_init(&t->total_timer, total_expired);
     arena_defer(life, transfer_release, t);
     if (fetch_url_normalise(life, r->url, &f, &t->url) == OK) {
-        fetch_queue_put(t, /* first= */ false);
+        t->origin = arena_strndup(life, t->url, fetch_url_origin_bytes(t->url));
         return t;
     }
     t->url = arena_strdup(life, r->url);
-    doom(t, f.message);
+    fetch_transfer_doom(t, f.message);
+    return t;
+}
+
+struct fetch_transfer *fetch_start(
+        struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg)
+{
+    struct fetch_transfer *t = fetch_transfer_new(fe, r, done, arg);
+    if (t->phase != FETCH_DOOMED)
+        fetch_site_pass(t, /* first= */ false);
     return t;
 }
 

@@ -183,6 +183,12 @@ enum err fetch_url_normalise(
     return not_a_url(url, "it means something else each time it is read", f);
 }
 
+size_t fetch_url_origin_bytes(const char *url)
+{
+    const char *authority = strstr(url, "://") + 3;
+    return (size_t)(authority - url) + strcspn(authority, "/?#");
+}
+
 enum err fetch_url_resolve(struct arena *life, const char *base, const char *reference,
         struct fault *f, char **ret_url)
 {
