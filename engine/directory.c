@@ -166,6 +166,27 @@ void sentinel_define(struct sentinel *s, const struct grammar_definition *d)
         s->ends_at = s->starts_at + d->to.offset;
 }
 
+void sentinel_go_on(struct sentinel *s, const struct sentinel *from)
+{
+    s->phase = from->phase;
+    s->started_at = from->started_at;
+    s->ended_at = from->ended_at;
+    s->entered_at = from->entered_at;
+    s->base_version = from->base_version;
+    s->last_version = from->last_version;
+    if (s->phase != PHASE_RUNNING)
+        return;
+    s->starts_at = from->starts_at;
+    if (s->to.kind == GRAMMAR_TIME_FOR)
+        s->ends_at = s->started_at + s->to.offset;
+}
+
+bool sentinel_asks_the_same(const struct sentinel *a, const struct sentinel *b)
+{
+    return strcmp(a->url, b->url) == 0 && strcmp(a->monitor, b->monitor) == 0 &&
+           strcmp(a->fetch, b->fetch) == 0 && strcmp(a->compare, b->compare) == 0;
+}
+
 const char *sentinel_state(const struct sentinel *s)
 {
     switch (s->phase) {

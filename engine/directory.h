@@ -79,6 +79,11 @@ void directory_remove(struct directory *d, struct sentinel *s); /* frees it, too
 /* Takes texts and times over from an effective definition. */
 void sentinel_define(struct sentinel *s, const struct grammar_definition *effective);
 
+/* How far `from` has come with its life, for a new definition of the same sentinel. */
+void sentinel_go_on(struct sentinel *s, const struct sentinel *from);
+/* Would both look at the same page, at the same times, with the same question? */
+bool sentinel_asks_the_same(const struct sentinel *a, const struct sentinel *b);
+
 /* "waiting", "waiting-disabled", "active", "disabled", "ended" */
 const char *sentinel_state(const struct sentinel *s);
 bool sentinel_is_active(const struct sentinel *s);
