@@ -1,5 +1,5 @@
 /* What the files of engine/ share.  Read engine.c for how it fits together, then life.c
- * (a sentinel's lifespan), stream.c (when to fetch), webpage.c (fetching), visit.c (a new
+ * (a sentinel's lifespan), stream.c (when to fetch), webfetch.c (fetching), visit.c (a new
  * version's way through digest, graph and store). */
 #pragma once
 #include "base/inbox.h"
@@ -148,7 +148,7 @@ msec stream_next_tick(const struct stream *s);
 void stream_close_if_all_linger(struct stream *s);
 void stream_set_interval(struct stream *s, msec interval);
 
-/* ---- webpage.c: one page, its fetches and what is known of it ------------------------ */
+/* ---- webpage.c: one page and what is known of it ------------------------------------- */
 
 /* Pages of one host share what is known of its honesty. */
 struct webhost {
@@ -192,14 +192,34 @@ struct webpage {
 
 struct webpage *webpage_get(struct engine *e, int64_t id, const char *url);
 struct webpage *webpage_load(struct engine *e, const struct store_page *row);
-/* After a restart: a wait that was asked for, or that we owe, goes on. */
-void webpage_resume(struct webpage *p);
 void webpage_free_if_unused(struct webpage *p);
 void webpage_free(struct webpage *p);
 
 /* Counts what a fetch of this page keeps in memory until it is committed. */
 void webpage_hold(struct webpage *p, size_t body_bytes);
 
+void webpage_set_text(char **to, const char *from);
+void webpage_retry_cancel(struct webpage *p);
+/* Writes down how the newest fetch went. */
+void webpage_touch(struct webpage *p);
+/* A row in the events of everybody who watches the page: it began to fail, it recovered. */
+void webpage_tell(struct webpage *p, const char *kind, const char *detail);
+/* How an error begins when the page is gone. */
+#define WEBPAGE_GONE "gone: "
+
+/* The interval of on-change sentinels, with the page's own place around it. */
+msec webpage_learned_interval(const struct webpage *p);
+
+/* Remembers or forgets the newest version's digest; takes the malloc'ed block over. */
+void webpage_cache(struct webpage *p, char *digest, size_t bytes);
+
+/* What the store is to know of the newest fetch; texts are borrowed from the page. */
+void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fetch_state *ret);
+
+/* ---- webfetch.c: what a fetch of it does --------------------------------------------- */
+
+/* After a restart: a wait that was asked for, or that we owe, goes on. */
+void webpage_resume(struct webpage *p);
 /* The stream wants to see the page as it is now. */
 void webpage_want(struct webpage *p, struct stream *s);
 /* The database is back, or has room again. */
@@ -211,12 +231,6 @@ void webpage_readable(struct webpage *p, const char *etag, const char *last_modi
 void webpage_unreadable(struct webpage *p, const char *reason);
 /* A visit is over: what it found is committed. */
 void webpage_settled(struct webpage *p);
-/* Remembers or forgets the newest version's digest; takes the malloc'ed block over. */
-void webpage_cache(struct webpage *p, char *digest, size_t bytes);
-
-/* What the store is to know of the newest fetch; texts are borrowed from the page. */
-void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fetch_state *ret);
-
 /* ---- visit.c: a version's way through digest, graph and store ------------------------ */
 
 struct visit_source { /* what a fetch brought; NULL for a look at what is stored */

@@ -149,7 +149,8 @@ static enum err parse_value(
         fault_hint(f, "Give %s.", example);
         return e;
     }
-    if (row->type != LEVEL && row->type != ROBOTS && (v->number < row->least || v->number > row->most)) {
+    if (row->type != LEVEL && row->type != ROBOTS &&
+            (v->number < row->least || v->number > row->most)) {
         char least[TIME_TEXT_SIZE], most[TIME_TEXT_SIZE];
         enum err e =
                 fault_set(f, ERR_RANGE, "setting %s: %s is out of range", row->name, v->text);

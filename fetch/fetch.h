@@ -42,7 +42,7 @@ struct fetch_options {
      * that is not public, so on a network of one's own, has a measure of its own. */
     msec host_gap, private_gap;
     enum fetch_robots_use robots;
-    const char *proxy; /* "http://host:port"; NULL: none.  The address guard ends there. */
+    const char *proxy;   /* "http://host:port"; NULL: none.  The address guard ends there. */
     const char *ca_file; /* trust these certificates instead of the system's; tests only */
     const char *const *resolve; /* fixed answers to names, each "name:port:address" */
     size_t nresolve;
@@ -63,8 +63,8 @@ struct fetch_request {
     const char *user_agent;    /* NULL: that of the options */
     const struct fetch_header *headers;
     size_t nheaders;
-    msec timeout;          /* for the whole; 0: that of the options */
-    bool has_follow;       /* `follow` redirects instead of what the options say */
+    msec timeout;    /* for the whole; 0: that of the options */
+    bool has_follow; /* `follow` redirects instead of what the options say */
     unsigned follow;
     bool is_discovered;    /* found by us, not named by a user: robots.txt is asked */
     struct fetch_jar *jar; /* whose cookies are sent, and where new ones go; NULL: none */
@@ -114,7 +114,7 @@ MUST_USE enum err fetch_cidr_check(const char *text, struct fault *f);
 struct fetch_stats {
     uint64_t requests, not_modified, ok, failed, wire_bytes;
     unsigned running, waiting;
-    uint64_t connections; /* opened; requests / connections says how well they are reused */
+    uint64_t connections;    /* opened; requests / connections says how well they are reused */
     uint64_t robots_refused; /* not asked for because robots.txt forbids it */
     uint64_t left_alone;     /* not asked for because the host asked for silence */
 };

@@ -81,8 +81,8 @@ struct fetch_transfer {
         msec connect, first_byte, slow, total;
     } limits;
     size_t body_bytes_max;
-    bool asks_robots;         /* its site's robots.txt has a say */
-    bool takes_part;          /* of a body longer than that the beginning will do */
+    bool asks_robots; /* its site's robots.txt has a say */
+    bool takes_part;  /* of a body longer than that the beginning will do */
     unsigned redirects;
     uint64_t wire_bytes;
     msec began;
@@ -165,7 +165,8 @@ curl_socket_t fetch_on_socket_open(
         void *arg, curlsocktype purpose, struct curl_sockaddr *address);
 int fetch_on_request(void *arg, char *remote, char *local, int remote_port, int local_port);
 
-/* url.c: "http://host:port", and where a Location leads that a page at `base` (as we spell it) names */
+/* url.c: "http://host:port", and where a Location leads that a page at `base` (as we spell it)
+ * names */
 size_t fetch_url_origin_bytes(const char *url); /* of a normalised one */
 MUST_USE enum err fetch_url_resolve(struct arena *life, const char *base, const char *reference,
         struct fault *f, char **ret_url);

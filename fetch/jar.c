@@ -13,7 +13,8 @@ struct fetch_jar {
 
 static void jar_release(void *arg)
 {
-    CHECK(curl_share_cleanup(TAGGED(struct fetch_jar, arg, FETCH_JAR_TAG)->share) == CURLSHE_OK);
+    CHECK(curl_share_cleanup(TAGGED(struct fetch_jar, arg, FETCH_JAR_TAG)->share) ==
+            CURLSHE_OK);
 }
 
 struct fetch_jar *fetch_jar_new(struct arena *life)

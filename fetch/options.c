@@ -43,8 +43,12 @@ static enum err copy_allow(struct fetch *fe, const struct fetch_options *o, stru
 
 static enum err check_proxy(const char *proxy, struct fault *f)
 {
-    if (!proxy || !*proxy || strncmp(proxy, "http://", 7) == 0 ||
-            strncmp(proxy, "https://", 8) == 0 || strncmp(proxy, "socks5h://", 10) == 0)
+    if (!proxy || !*proxy)
+        return OK;
+    if (strchr(proxy, '@'))
+        return fault_set(f, ERR_SYNTAX, "a proxy that wants a password cannot be used");
+    if (strncmp(proxy, "http://", 7) == 0 || strncmp(proxy, "https://", 8) == 0 ||
+            strncmp(proxy, "socks5h://", 10) == 0)
         return OK;
     enum err e = fault_set(f, ERR_SYNTAX, "\"%.100s\" is not a proxy", proxy);
     fault_hint(f, "Write http://host:port, https://host:port or socks5h://host:port.");

@@ -27,4 +27,3 @@ msec fetch_polite_forget_at(const struct fetch_polite *p);
 
 /* Up to `percent` of the interval more or less, always the same for the same key. */
 msec fetch_jitter(const char *key, msec interval, unsigned percent);
-

@@ -129,7 +129,8 @@ const char *fetch_reason_plain(char *text)
 void fetch_reason_robots(const char *site, const char *rule, char why[FETCH_WHY_SIZE])
 {
     if (rule)
-        snprintf(why, FETCH_WHY_SIZE, "the robots.txt of %.150s forbids it: %.200s", site, rule);
+        snprintf(
+                why, FETCH_WHY_SIZE, "the robots.txt of %.150s forbids it: %.200s", site, rule);
     else
         snprintf(why, FETCH_WHY_SIZE,
                 "the robots.txt of %.150s cannot be had, which forbids everything there", site);

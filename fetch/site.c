@@ -25,9 +25,9 @@ struct site {
     struct map_node node;
     struct list by_age; /* in fetch.sites_by_age */
     struct fetch *fetch;
-    struct list waiting; /* transfers */
-    bool is_asking;      /* for its robots.txt */
-    struct arena *life;  /* of the rules */
+    struct list waiting;        /* transfers */
+    bool is_asking;             /* for its robots.txt */
+    struct arena *life;         /* of the rules */
     struct fetch_robots *rules; /* NULL: not known */
     msec good_until;
     char name[]; /* "http://host:port" */

@@ -335,7 +335,8 @@ static void copy_asked(struct fetch_transfer *t, const struct fetch_request *r)
     t->ask.body = copy(t->life, r->body);
     t->ask.user_agent = copy(t->life, r->user_agent);
     if (r->nheaders) {
-        struct fetch_header *headers = arena_array_of(t->life, r->nheaders, struct fetch_header);
+        struct fetch_header *headers =
+                arena_array_of(t->life, r->nheaders, struct fetch_header);
         for (size_t i = 0; i < r->nheaders; i++)
             headers[i] = (struct fetch_header){
                     copy(t->life, r->headers[i].line), r->headers[i].is_private};
@@ -353,8 +354,8 @@ static struct fetch_limits limits_of(const struct fetch_options *o, msec timeout
     if (!timeout)
         return (struct fetch_limits){
                 o->connect_timeout, o->first_byte_timeout, o->slow_timeout, o->total_timeout};
-    return (struct fetch_limits){.connect = timeout < o->connect_timeout ? timeout
-                                                                         : o->connect_timeout,
+    return (struct fetch_limits){
+            .connect = timeout < o->connect_timeout ? timeout : o->connect_timeout,
             .first_byte = timeout,
             .slow = timeout > o->slow_timeout ? timeout : o->slow_timeout,
             .total = timeout};
