@@ -1,4 +1,5 @@
 #include "engine/directory.h"
+#include "engine/webrequest.h"
 #include "base/str.h"
 
 uint64_t name_hash(const char *name)
@@ -55,7 +56,7 @@ struct sentinel *sentinel_new(struct directory *d, const char *name)
     struct sentinel *s = arena_new_of(arena, struct sentinel);
     s->arena = arena;
     s->name = arena_strdup(arena, name);
-    s->owner = s->definition = s->url = s->monitor = s->fetch = s->compare =
+    s->owner = s->definition = s->url = s->request = s->monitor = s->fetch = s->compare =
             arena_strdup(arena, "");
     s->enabled = true;
     s->installed_at = s->starts_at = s->ends_at = s->started_at = s->ended_at = s->entered_at =
@@ -155,6 +156,7 @@ void sentinel_define(struct sentinel *s, const struct grammar_definition *d)
     buf_clear(&text);
     grammar_print_compare(&text, d->compare);
     s->compare = printed(s->arena, &text);
+    s->request = webrequest_text(s->arena, &d->request, s->name);
     s->fetch_every = d->fetch_every;
     s->from = point_of(s->arena, &d->from);
     s->to = point_of(s->arena, &d->to);
@@ -183,8 +185,9 @@ void sentinel_go_on(struct sentinel *s, const struct sentinel *from)
 
 bool sentinel_asks_the_same(const struct sentinel *a, const struct sentinel *b)
 {
-    return strcmp(a->url, b->url) == 0 && strcmp(a->monitor, b->monitor) == 0 &&
-           strcmp(a->fetch, b->fetch) == 0 && strcmp(a->compare, b->compare) == 0;
+    return strcmp(a->url, b->url) == 0 && strcmp(a->request, b->request) == 0 &&
+           strcmp(a->monitor, b->monitor) == 0 && strcmp(a->fetch, b->fetch) == 0 &&
+           strcmp(a->compare, b->compare) == 0;
 }
 
 const char *sentinel_state(const struct sentinel *s)

@@ -38,6 +38,7 @@ struct sentinel {
     struct arena *arena; /* everything of this sentinel */
     int64_t id;
     char *name, *owner, *definition, *url;
+    char *request; /* what is asked beyond a plain GET of the URL: webrequest.h */
     char *monitor, *fetch, *compare; /* canonical texts */
     enum phase phase;
     bool enabled;

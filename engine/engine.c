@@ -229,7 +229,6 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     e->loop = loop_new();
     e->started_at = engine_wall(e);
     e->available = true;
-    map_init(&e->pages_by_url);
     map_init(&e->pages_by_id);
     map_init(&e->hosts);
     list_init(&e->cached);
@@ -240,6 +239,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     loop_waker_start(e->loop, &e->compared_waker);
     inbox_init(&e->compared, wake_loop, &e->compared_waker);
     directory_init(&e->directory, arena);
+    e->secrets = secrets_new(arena, settings_text(e->settings, SETTING_FETCH_SECRETS));
     page_start();
     e->pool = pool_new((unsigned)settings_number(e->settings, SETTING_CDG_THREADS), "compare");
     e->cdg = cdg_new(arena);
@@ -251,6 +251,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     SCRATCH struct arena *rows = arena_new(NULL, "rows");
     enum err err;
     if ((err = directory_load(&e->directory, e->store, f)) != OK ||
+            (err = store_load_hosts(e->store, rows, f, webhost_load, e)) != OK ||
             (err = store_load_pages(e->store, rows, f, load_page, e)) != OK ||
             (err = start_fetching(e, f)) != OK ||
             (err = store_writer_start(e->store, e->loop, &hooks, f, &e->writer)) != OK)
@@ -344,8 +345,7 @@ void engine_free(struct engine *e)
         webpage_free(container_of(n, struct webpage, by_id));
     directory_done(&e->directory);
     map_done(&e->pages_by_id);
-    map_done(&e->pages_by_url);
-    map_done(&e->hosts);
+    webhost_free_all(e);
     led_free(e->led);
     cdg_locks_free(e->locks);
     loop_timer_stop(e->loop, &e->led_timer);

@@ -11,6 +11,7 @@
 #include "engine/directory.h"
 #include "engine/engine.h"
 #include "engine/request.h"
+#include "engine/webrequest.h"
 #include "fetch/fetch.h"
 #include "fetch/backoff.h"
 #include "fetch/learn.h"
@@ -37,7 +38,8 @@ struct engine {
     msec wall_offset; /* its wall clock = that line + this, until the clock is really set */
     struct loop_timer led_timer;
 
-    struct map pages_by_url, pages_by_id, hosts;
+    struct map pages_by_id, hosts;
+    struct secrets *secrets;
     struct list cached; /* pages whose newest digest is in memory, oldest use first */
     size_t cached_bytes;
     int64_t next_stream_id;
@@ -148,7 +150,7 @@ msec stream_next_tick(const struct stream *s);
 void stream_close_if_all_linger(struct stream *s);
 void stream_set_interval(struct stream *s, msec interval);
 
-/* ---- webpage.c: one page and what is known of it ------------------------------------- */
+/* ---- webhost.c, webpage.c: one page and what is known of it -------------------------- */
 
 /* Pages of one host share what is known of its honesty. */
 struct webhost {
@@ -158,18 +160,26 @@ struct webhost {
     char name[];
 };
 
+struct webhost *webhost_get(struct engine *e, const char *url);
+void webhost_drop(struct engine *e, struct webhost *h);
+void webhost_load(const char *name, msec distrusted_until, void *engine); /* at start */
+void webhost_lied(struct engine *e, struct webhost *h);
+void webhost_free_all(struct engine *e);
+
 struct webpage {
-    struct map_node by_url, by_id;
+    struct map_node by_id;
     struct list in_cached, in_postponed;
     struct engine *engine;
     int64_t id;
-    char *url;
+    char *url, *request;    /* beyond a plain GET of it (webrequest.h); NULL: nothing */
+    struct arena *jar_life; /* of its cookies */
+    struct fetch_jar *jar;  /* NULL: none yet, or none wanted */
     struct list streams;
     size_t lives; /* sentinels that name this page, in the graph or not */
 
     int64_t latest;     /* newest version, 0: none */
     struct sha256 body; /* of it */
-    char *etag, *last_modified, *error;
+    char *etag, *last_modified, *body_digest, *error;
     msec last_fetch, verified, next_fetch;
     msec not_before; /* after a failure: no fetch before this; MSEC_NEVER: no such wait */
     int64_t fetches, failures;
@@ -190,7 +200,7 @@ struct webpage {
     size_t digest_bytes;
 };
 
-struct webpage *webpage_get(struct engine *e, int64_t id, const char *url);
+struct webpage *webpage_get(struct engine *e, int64_t id, const char *url, const char *request);
 struct webpage *webpage_load(struct engine *e, const struct store_page *row);
 void webpage_free_if_unused(struct webpage *p);
 void webpage_free(struct webpage *p);

@@ -57,6 +57,7 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
             .definition = s->definition,
             .state = sentinel_state(s),
             .url = s->url,
+            .request = s->request,
             .monitor = s->monitor,
             .fetch = s->fetch,
             .compare = s->compare,

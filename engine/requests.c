@@ -96,6 +96,7 @@ static void carry_out(struct engine *e, struct request_plan *plan)
             forget(e, s->known);
             break;
         case STORE_STEP_EVENT:
+        case STORE_STEP_HOST:
             break;
         }
     }

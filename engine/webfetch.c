@@ -228,17 +228,17 @@ static void postpone(struct webpage *p)
     list_append(&p->engine->postponed, &p->in_postponed);
 }
 
-static bool same_text(const char *a, const char *b)
+/* Compares what came with the newest version, and finds out a server that lies: (4). */
+static bool is_new_version(
+        struct webpage *p, const struct fetch_response *r, const struct sha256 *body)
 {
-    return a && b && strcmp(a, b) == 0;
-}
-
-/* The body differs from the newest version's: do the validators say so, too? */
-static bool validators_lied(const struct webpage *p, const struct fetch_response *r)
-{
-    if (r->etag || p->etag)
-        return same_text(r->etag, p->etag);
-    return same_text(r->last_modified, p->last_modified);
+    struct fetch_identity stored = {p->etag, p->last_modified, p->body_digest, &p->body};
+    struct fetch_identity arrived = {r->etag, r->last_modified, r->body_digest, body};
+    bool is_new = fetch_is_new(p->latest ? &stored : NULL, &arrived);
+    if (is_new && p->latest && fetch_is_lie(&stored, &arrived))
+        webhost_lied(p->engine, p->host);
+    webpage_set_text(&p->body_digest, r->body_digest);
+    return is_new;
 }
 
 static void fetched(const struct fetch_response *r, void *arg)
@@ -260,13 +260,7 @@ static void fetched(const struct fetch_response *r, void *arg)
         p->body_bytes = r->body_bytes;
         webpage_hold(p, r->body_bytes);
         sha = sha256_of(r->body, r->body_bytes);
-        is_new = !p->latest || !sha256_equal(&sha, &p->body); /* (4) */
-        if (is_new && p->latest && validators_lied(p, r) &&
-                fetch_trust_is_given(&p->host->trust, p->last_fetch)) {
-            log_warn("%s: its validators stay while the page changes; not believed for 30 days",
-                    p->host->name);
-            fetch_trust_lied(&p->host->trust, p->last_fetch);
-        }
+        is_new = is_new_version(p, r, &sha);
     }
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
@@ -315,17 +309,33 @@ enum { BODY_GUESS = 64 << 10 };
 
 /* ---- wanting a page ------------------------------------------------------------------ */
 
+/* What its sentinels ask beyond a plain GET; *r is filled, with secrets, in `life`. */
+static void fill_request(struct webpage *p, struct arena *life, struct fetch_request *r)
+{
+    struct fault f = {0};
+    if (!p->request)
+        return;
+    if (webrequest_read(p->request, p->engine->secrets, life, &f, r) != OK)
+        r->hindrance = arena_strdup(life, f.message);
+    if (!p->jar && webrequest_wants_cookies(p->request)) {
+        p->jar_life = arena_new(NULL, "cookies");
+        p->jar = fetch_jar_new(p->jar_life);
+    }
+    r->jar = p->jar;
+}
+
 static void fetch_now(struct webpage *p)
 {
     struct engine *e = p->engine;
-    bool audit = p->fetches % FETCH_AUDIT_EVERY == FETCH_AUDIT_EVERY - 1;
-    bool conditional =
-            p->latest && !audit && fetch_trust_is_given(&p->host->trust, engine_wall(e));
+    SCRATCH struct arena *scratch = arena_new(NULL, "request");
+    bool conditional = p->latest && !fetch_is_audit(p->fetches) &&
+                       fetch_trust_is_given(&p->host->trust, engine_wall(e));
     struct fetch_request r = {
             .url = p->url,
             .etag = conditional ? p->etag : NULL,
             .last_modified = conditional ? p->last_modified : NULL,
     };
+    fill_request(p, scratch, &r);
     p->busy = true;
     webpage_hold(p, p->body_bytes > BODY_GUESS ? p->body_bytes : BODY_GUESS);
     p->transfer = fetch_start(e->fetch, &r, fetched, p);

@@ -15,67 +15,33 @@
 
 /* ---- pages come and go --------------------------------------------------------------- */
 
-/* "http://host:port" of a normalised URL. */
-static size_t host_length(const char *url)
-{
-    const char *authority = strstr(url, "://");
-    authority = authority ? authority + 3 : url;
-    return (size_t)(authority - url) + strcspn(authority, "/?#");
-}
-
-static struct webhost *host_get(struct engine *e, const char *url)
-{
-    size_t len = host_length(url);
-    uint64_t hash = map_hash(url, len);
-    for (struct map_node *n = map_first(&e->hosts, hash); n; n = map_next(n)) {
-        struct webhost *h = container_of(n, struct webhost, by_name);
-        if (strlen(h->name) == len && memcmp(h->name, url, len) == 0) {
-            h->pages++;
-            return h;
-        }
-    }
-    struct webhost *h = calloc(1, sizeof *h + len + 1);
-    CHECK(h);
-    memcpy(h->name, url, len);
-    h->pages = 1;
-    map_insert(&e->hosts, &h->by_name, hash);
-    return h;
-}
-
-static void host_drop(struct engine *e, struct webhost *h)
-{
-    if (--h->pages)
-        return;
-    map_remove(&e->hosts, &h->by_name);
-    free(h);
-}
-
-static struct webpage *webpage_new(struct engine *e, int64_t id, const char *url)
+static struct webpage *webpage_new(
+        struct engine *e, int64_t id, const char *url, const char *request)
 {
     struct webpage *p = calloc(1, sizeof *p);
     CHECK(p);
     p->engine = e;
     p->id = id;
     p->url = strdup(url);
-    CHECK(p->url);
+    p->request = request && *request ? strdup(request) : NULL;
+    CHECK(p->url && (p->request || !request || !*request));
     p->last_fetch = p->verified = p->next_fetch = p->not_before = MSEC_NEVER;
-    p->host = host_get(e, url);
+    p->host = webhost_get(e, url);
     fetch_gone_init(&p->gone);
     list_init(&p->streams);
     list_init(&p->in_cached);
     list_init(&p->in_postponed);
     map_insert(&e->pages_by_id, &p->by_id, map_hash_id((uint64_t)id));
-    map_insert(&e->pages_by_url, &p->by_url, map_hash_text(url));
     return p;
 }
 
-struct webpage *webpage_get(struct engine *e, int64_t id, const char *url)
+struct webpage *webpage_get(struct engine *e, int64_t id, const char *url, const char *request)
 {
     struct map_node *n = map_first(&e->pages_by_id, map_hash_id((uint64_t)id));
     for (; n; n = map_next(n))
         if (container_of(n, struct webpage, by_id)->id == id)
             return container_of(n, struct webpage, by_id);
-    return webpage_new(e, id, url);
+    return webpage_new(e, id, url, request);
 }
 
 void webpage_set_text(char **to, const char *from)
@@ -89,7 +55,7 @@ void webpage_set_text(char **to, const char *from)
 
 struct webpage *webpage_load(struct engine *e, const struct store_page *row)
 {
-    struct webpage *p = webpage_new(e, row->id, row->url);
+    struct webpage *p = webpage_new(e, row->id, row->url, row->request);
     p->latest = row->latest_version;
     p->body = row->body;
     p->last_fetch = row->last_fetch_at;
@@ -147,10 +113,12 @@ void webpage_free(struct webpage *p)
     webpage_cache(p, NULL, 0);
     list_remove(&p->in_postponed);
     map_remove(&e->pages_by_id, &p->by_id);
-    map_remove(&e->pages_by_url, &p->by_url);
-    host_drop(e, p->host);
+    webhost_drop(e, p->host);
+    arena_freep(&p->jar_life);
     free(p->url);
+    free(p->request);
     free(p->etag);
+    free(p->body_digest);
     free(p->last_modified);
     free(p->error);
     free(p);

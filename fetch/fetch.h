@@ -66,6 +66,8 @@ struct fetch_request {
     msec timeout;    /* for the whole; 0: that of the options */
     bool has_follow; /* `follow` redirects instead of what the options say */
     unsigned follow;
+    bool render;           /* by the renderer of the options, whose answer is the body */
+    const char *hindrance; /* why it cannot be asked at all: reported like any failure; NULL */
     bool is_discovered;    /* found by us, not named by a user: robots.txt is asked */
     struct fetch_jar *jar; /* whose cookies are sent, and where new ones go; NULL: none */
 };

@@ -394,7 +394,9 @@ struct fetch_transfer *fetch_start(
         struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg)
 {
     struct fetch_transfer *t = fetch_transfer_new(fe, r, done, arg);
-    if (t->phase != FETCH_DOOMED)
+    if (r->hindrance && t->phase != FETCH_DOOMED)
+        fetch_transfer_doom(t, r->hindrance);
+    else if (t->phase != FETCH_DOOMED)
         fetch_site_pass(t, /* first= */ false);
     return t;
 }

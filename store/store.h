@@ -135,7 +135,8 @@ struct store_sentinel {
 
 struct store_page {
     int64_t id;
-    const char *url;                  /* the normalised request */
+    const char *url;                  /* normalised */
+    const char *request;              /* what is asked beyond a plain GET of it; "" nothing */
     int64_t latest_version;           /* 0: none yet */
     msec last_fetch_at, verified_at;  /* MSEC_NEVER: not yet */
     msec next_fetch_at;               /* as the newest fetch planned it */
@@ -149,6 +150,9 @@ struct store_page {
 
 MUST_USE enum err store_load_sentinels(struct store *s, struct arena *life, struct fault *f,
         void (*each)(const struct store_sentinel *row, void *arg), void *arg);
+/* Hosts whose validators are not believed. */
+MUST_USE enum err store_load_hosts(struct store *s, struct arena *life, struct fault *f,
+        void (*each)(const char *name, msec distrusted_until, void *arg), void *arg);
 MUST_USE enum err store_load_pages(struct store *s, struct arena *life, struct fault *f,
         void (*each)(const struct store_page *row, void *arg), void *arg);
 
@@ -239,12 +243,14 @@ enum store_step_kind {
                            starts_at and ends_at unless they are 0 */
     STORE_STEP_DROP,    /* sentinel, its changes and notifications; page when unused */
     STORE_STEP_EVENT,   /* a row in vigil.events only */
+    STORE_STEP_HOST,    /* `url`: a host whose validators are not believed until ends_at */
 };
 
 struct store_step {
     enum store_step_kind kind;
     int64_t sentinel_id; /* except for CREATE */
     const char *name, *owner, *definition, *state, *url, *monitor, *fetch, *compare;
+    const char *request; /* with `url`: what the page is; NULL or "": a plain GET */
     msec installed_at, starts_at, ends_at, started_at, ended_at; /* MSEC_NEVER = null */
     msec entered_at;
     int64_t base_version;

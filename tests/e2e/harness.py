@@ -285,6 +285,8 @@ class Site:
                 else:
                     self.answer(200, page)
 
+            do_POST = do_PUT = do_GET
+
             def answer(self, status, body, headers=()):
                 body = body.encode() if isinstance(body, str) else body
                 self.send_response(status)
