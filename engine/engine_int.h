@@ -200,7 +200,8 @@ struct webpage {
     size_t digest_bytes;
 };
 
-struct webpage *webpage_get(struct engine *e, int64_t id, const char *url, const char *request);
+/* The page a sentinel names, made when it is not there yet. */
+struct webpage *webpage_of(struct engine *e, const struct sentinel *s);
 struct webpage *webpage_load(struct engine *e, const struct store_page *row);
 void webpage_free_if_unused(struct webpage *p);
 void webpage_free(struct webpage *p);

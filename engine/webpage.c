@@ -35,13 +35,14 @@ static struct webpage *webpage_new(
     return p;
 }
 
-struct webpage *webpage_get(struct engine *e, int64_t id, const char *url, const char *request)
+struct webpage *webpage_of(struct engine *e, const struct sentinel *s)
 {
-    struct map_node *n = map_first(&e->pages_by_id, map_hash_id((uint64_t)id));
+    struct map_node *n = map_first(&e->pages_by_id, map_hash_id((uint64_t)s->page_id));
     for (; n; n = map_next(n))
-        if (container_of(n, struct webpage, by_id)->id == id)
+        if (container_of(n, struct webpage, by_id)->id == s->page_id)
             return container_of(n, struct webpage, by_id);
-    return webpage_new(e, id, url, request);
+    SCRATCH struct arena *scratch = arena_new(NULL, "page");
+    return webpage_new(e, s->page_id, s->url, sentinel_words(s, scratch).request);
 }
 
 void webpage_set_text(char **to, const char *from)
