@@ -2,6 +2,9 @@
 #include <openssl/evp.h>
 #include <string.h>
 #include <xxhash.h>
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h> /* the same functions, the fastest this processor can do */
+#endif
 
 struct hash128 hash128_of(const void *bytes, size_t len)
 {

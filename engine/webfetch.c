@@ -332,6 +332,7 @@ static void fetch_now(struct webpage *p)
                        fetch_trust_is_given(&p->host->trust, engine_wall(e));
     struct fetch_request r = {
             .url = p->url,
+            .is_spelled = true,
             .etag = conditional ? p->etag : NULL,
             .last_modified = conditional ? p->last_modified : NULL,
     };

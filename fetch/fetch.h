@@ -56,6 +56,7 @@ struct fetch_header {
 /* All but the URL may be left 0: a plain GET. */
 struct fetch_request {
     const char *url;           /* http or https */
+    bool is_spelled;           /* the URL is as fetch_url_normalise gave it */
     const char *etag;          /* sent back as If-None-Match, byte for byte; NULL: none */
     const char *last_modified; /* likewise as If-Modified-Since */
     const char *method;        /* NULL: GET */

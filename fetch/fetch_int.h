@@ -38,12 +38,14 @@ enum fetch_phase {
 /* What only a transfer on its way needs; made when it leaves the queue. */
 struct fetch_run {
     CURL *easy;
-    struct curl_slist *lines; /* of the request */
+    struct curl_slist *lines; /* of the request, in the transfer's arena */
+    bool is_plain;            /* the handle may serve another plain GET */
+    unsigned uses;            /* of the handle, this one included */
     struct fetch_headers headers;
     size_t header_bytes;
     bool has_part;  /* as much of the body as was wanted; the rest was left */
     bool is_wanted; /* the body is the page, not an error's or a redirect's decoration */
-    uint64_t body_wire_bytes;
+    uint64_t body_wire_bytes, slow_mark; /* so far; when it was last looked at */
     struct buf body;
     struct fetch_inflate inflate;
     bool has_tried; /* to connect to `address` */
@@ -75,7 +77,7 @@ struct fetch_transfer {
     fetch_done_fn *done;
     void *arg;
     char *url, *etag, *last_modified;
-    char *origin;             /* "http://host:port" of the URL that was asked for first */
+    const char *first_url;    /* before any redirect */
     struct fetch_request ask; /* the rest of what was asked, copied */
     struct fetch_limits {
         msec connect, first_byte, slow, total;
@@ -89,7 +91,8 @@ struct fetch_transfer {
     const char *doom; /* why a doomed one never began */
     msec doom_retry_after;
     struct fetch_run *run;
-    struct loop_timer phase_timer, total_timer;
+    struct loop_timer timer;
+    msec timer_at, phase_until, total_until; /* monotonic */
 };
 
 struct fetch {
@@ -100,6 +103,11 @@ struct fetch {
     struct fetch_policy policy;
     CURLM *multi;
     CURLSH *share; /* TLS sessions */
+    struct fetch_spare_handle {
+        CURL *easy;
+        unsigned uses;
+    } spare_handles[64]; /* to be used again */
+    size_t nspare_handles;
     struct curl_slist *resolve;
     struct loop_timer curl_timer, pump_timer, later_timer;
     struct list free_sockets, free_hosts; /* to be used again */
@@ -126,6 +134,7 @@ bool fetch_multi_add(struct fetch_transfer *t);
 /* handle.c: the only place where an easy handle is made */
 bool fetch_handle_open(struct fetch_transfer *t);
 void fetch_handle_close(struct fetch_transfer *t);
+void fetch_handles_free(struct fetch *fe);
 
 /* queue.c */
 struct fetch_host *fetch_host_get(struct fetch *fe, const char *url);
@@ -150,7 +159,16 @@ void fetch_site_pass(struct fetch_transfer *t, bool first); /* into its host's q
 /* jar.c */
 CURLSH *fetch_jar_share(struct fetch_jar *jar);
 
+/* ask.c, deadline.c */
+void fetch_ask_copy(struct fetch_transfer *t, const struct fetch_request *r);
+void fetch_deadline_init(struct fetch_transfer *t);
+void fetch_deadline_begin(struct fetch_transfer *t); /* the time of the whole begins */
+void fetch_deadline_phase(struct fetch_transfer *t, enum fetch_phase phase);
+void fetch_deadline_pause(struct fetch_transfer *t); /* between two hops */
+void fetch_deadline_end(struct fetch_transfer *t);
+
 /* transfer.c */
+void fetch_transfer_report_failure(struct fetch_transfer *t, int status, const char *reason);
 struct fetch_transfer *fetch_transfer_new(
         struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg);
 void fetch_transfer_doom(struct fetch_transfer *t, const char *reason);
@@ -168,6 +186,7 @@ int fetch_on_request(void *arg, char *remote, char *local, int remote_port, int 
 /* url.c: "http://host:port", and where a Location leads that a page at `base` (as we spell it)
  * names */
 size_t fetch_url_origin_bytes(const char *url); /* of a normalised one */
+bool fetch_url_is_same_site(const char *a, const char *b);
 MUST_USE enum err fetch_url_resolve(struct arena *life, const char *base, const char *reference,
         struct fault *f, char **ret_url);
 
@@ -175,6 +194,7 @@ MUST_USE enum err fetch_url_resolve(struct arena *life, const char *base, const 
 void fetch_reason_status(int status, bool was_conditional, char why[FETCH_WHY_SIZE]);
 void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[FETCH_WHY_SIZE]);
 void fetch_reason_timeout(const struct fetch_transfer *t, bool total, char why[FETCH_WHY_SIZE]);
+void fetch_reason_slow(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE]);
 const char *fetch_reason_plain(char *text); /* in place; returns it */
 void fetch_reason_robots(const char *site, const char *rule, char why[FETCH_WHY_SIZE]);
 void fetch_reason_stopped(const char *host, msec left, char why[FETCH_WHY_SIZE]);

@@ -223,14 +223,11 @@ void fetch_reason_timeout(const struct fetch_transfer *t, bool total, char why[F
             first_byte ? "end of the headers" : "first byte");
 }
 
-static void timed_out(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE])
+void fetch_reason_slow(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE])
 {
     char span[FETCH_NUMBER_SIZE];
-    if (strncmp(t->run->curl_says, "Operation too slow", 18) == 0)
-        snprintf(why, FETCH_WHY_SIZE, "the server sent less than 100 bytes a second for %s",
-                seconds_text(t->limits.slow, span));
-    else
-        fetch_reason_timeout(t, /* total= */ t->phase != FETCH_CONNECTING, why);
+    snprintf(why, FETCH_WHY_SIZE, "the server sent less than 100 bytes a second for %s",
+            seconds_text(t->limits.slow, span));
 }
 
 void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[FETCH_WHY_SIZE])
@@ -244,7 +241,7 @@ void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[F
         could_not_connect(t, why);
         return;
     case CURLE_OPERATION_TIMEDOUT:
-        timed_out(t, why);
+        fetch_reason_timeout(t, /* total= */ t->phase != FETCH_CONNECTING, why);
         return;
     case CURLE_PEER_FAILED_VERIFICATION:
         certificate(t, why);

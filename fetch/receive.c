@@ -65,8 +65,7 @@ int fetch_on_request(void *arg, char *remote, char *local, int remote_port, int 
     }
     if (!t->fetch->o.proxy)
         fetch_queue_reached(t, &a);
-    t->phase = FETCH_WAITING;
-    loop_timer_set(t->fetch->loop, &t->phase_timer, t->limits.first_byte);
+    fetch_deadline_phase(t, FETCH_WAITING);
     return CURL_PREREQFUNC_OK;
 }
 
@@ -85,8 +84,7 @@ static bool too_long(struct fetch_transfer *t)
 static bool headers_came(struct fetch_transfer *t)
 {
     const struct fetch_headers *h = &t->run->headers;
-    t->phase = FETCH_BODY;
-    loop_timer_stop(t->fetch->loop, &t->phase_timer);
+    fetch_deadline_phase(t, FETCH_BODY);
     t->run->is_wanted = h->status == 200 || h->status == 203;
     if (t->run->is_wanted && h->has_length && h->length > t->body_bytes_max && !t->takes_part)
         return too_long(t);

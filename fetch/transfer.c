@@ -5,8 +5,7 @@
  *  (2) 304 counts only as the answer to a condition that we sent.
  *  (3) Each redirect is judged like a URL somebody typed, is counted, and never leads from
  *      https to http.
- *  (4) Timers of our own end it, whatever libcurl believes.
- *  (5) It is reported once; after that nothing of it is left.
+ *  (4) It is reported once; after that nothing of it is left.
  */
 #include "fetch/fetch_int.h"
 #include "fetch/date.h"
@@ -15,8 +14,7 @@
 /* Takes it out of everything it is in; twice does no harm. */
 static void detach(struct fetch_transfer *t)
 {
-    loop_timer_stop(t->fetch->loop, &t->phase_timer);
-    loop_timer_stop(t->fetch->loop, &t->total_timer);
+    fetch_deadline_end(t);
     if (t->run)
         fetch_handle_close(t);
     fetch_queue_leave(t);
@@ -75,10 +73,10 @@ static void report(struct fetch_transfer *t, struct fetch_response *r)
     r->took = t->run ? clock_mono(t->fetch->o.clock) - t->began : 0;
     count(t->fetch, r);
     t->done(r, t->arg);
-    arena_free(t->life); /* (5) */
+    arena_free(t->life); /* (4) */
 }
 
-static void report_failure(struct fetch_transfer *t, int status, const char *reason)
+void fetch_transfer_report_failure(struct fetch_transfer *t, int status, const char *reason)
 {
     report(t, &(struct fetch_response){.outcome = FETCH_FAILED,
                       .status = status,
@@ -89,7 +87,7 @@ static void report_failure(struct fetch_transfer *t, int status, const char *rea
 
 void fetch_transfer_report_doomed(struct fetch_transfer *t)
 {
-    report_failure(t, 0, t->doom);
+    fetch_transfer_report_failure(t, 0, t->doom);
 }
 
 void fetch_transfer_doom(struct fetch_transfer *t, const char *reason)
@@ -100,27 +98,13 @@ void fetch_transfer_doom(struct fetch_transfer *t, const char *reason)
     fetch_pump_soon(t->fetch);
 }
 
-static void phase_expired(struct loop_timer *timer)
-{
-    struct fetch_transfer *t = container_of(timer, struct fetch_transfer, phase_timer);
-    fetch_reason_timeout(t, /* total= */ false, t->run->why);
-    report_failure(t, t->run->headers.status, t->run->why); /* (4) */
-}
-
-static void total_expired(struct loop_timer *timer)
-{
-    struct fetch_transfer *t = container_of(timer, struct fetch_transfer, total_timer);
-    fetch_reason_timeout(t, /* total= */ true, t->run->why);
-    report_failure(t, t->run->headers.status, t->run->why); /* (4) */
-}
-
 static void run_new(struct fetch_transfer *t)
 {
     t->run = arena_new_of(t->life, struct fetch_run);
     body_take(t, &t->run->body);
     fetch_inflate_init(&t->run->inflate);
     t->began = clock_mono(t->fetch->o.clock);
-    loop_timer_set(t->fetch->loop, &t->total_timer, t->limits.total);
+    fetch_deadline_begin(t);
 }
 
 /* The next hop starts from nothing but the time that is left. */
@@ -128,7 +112,7 @@ static void run_again(struct fetch_run *run)
 {
     run->headers = (struct fetch_headers){.status = 0};
     run->header_bytes = 0;
-    run->body_wire_bytes = 0;
+    run->body_wire_bytes = run->slow_mark = 0;
     run->is_wanted = run->has_tried = run->has_part = false;
     run->refused[0] = run->why[0] = run->curl_says[0] = 0;
 }
@@ -156,7 +140,7 @@ void fetch_transfer_begin(struct fetch_transfer *t)
     else
         run_new(t);
     t->fetch->stats.requests++;
-    loop_timer_set(t->fetch->loop, &t->phase_timer, t->limits.connect);
+    fetch_deadline_phase(t, FETCH_CONNECTING);
     if (!fetch_handle_open(t) || !fetch_multi_add(t)) {
         detach(t);
         fetch_transfer_doom(t, "there is not enough memory for another connection");
@@ -258,12 +242,6 @@ static bool keeps_method(const struct fetch_transfer *t)
     return t->run->headers.status == 307 || t->run->headers.status == 308;
 }
 
-static bool is_same_site(const char *a, const char *b)
-{
-    size_t len = fetch_url_origin_bytes(a);
-    return len == fetch_url_origin_bytes(b) && memcmp(a, b, len) == 0;
-}
-
 /* Where the redirect leads, or false with the reason why we do not go there. */
 static bool next_hop(struct fetch_transfer *t, char **ret_url)
 {
@@ -280,7 +258,7 @@ static bool next_hop(struct fetch_transfer *t, char **ret_url)
     else if (starts_with(t->url, "https:") && starts_with(*ret_url, "http:"))
         snprintf(why, FETCH_WHY_SIZE,
                 "the server redirects from https to http, which is refused");
-    else if (keeps_method(t) && t->ask.method && !is_same_site(t->url, *ret_url))
+    else if (keeps_method(t) && t->ask.method && !fetch_url_is_same_site(t->url, *ret_url))
         snprintf(why, FETCH_WHY_SIZE,
                 "the server redirects a %s to another site, which is refused", t->ask.method);
     else
@@ -297,7 +275,7 @@ static bool follow(struct fetch_transfer *t)
     if (!keeps_method(t))
         t->ask.method = t->ask.body = NULL;
     fetch_handle_close(t);
-    loop_timer_stop(t->fetch->loop, &t->phase_timer);
+    fetch_deadline_pause(t);
     fetch_queue_leave(t);
     t->url = url;
     t->redirects++;
@@ -311,56 +289,6 @@ void fetch_transfer_ended(struct fetch_transfer *t, CURLcode code)
         report_answer(t, judge(t, code));
 }
 
-/* A validator that could smuggle a header line is not sent at all. */
-static char *clean_copy(struct arena *life, const char *text)
-{
-    if (!text || !*text)
-        return NULL;
-    for (const char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            return NULL;
-    return arena_strdup(life, text);
-}
-
-static const char *copy(struct arena *life, const char *text)
-{
-    return text ? arena_strdup(life, text) : NULL;
-}
-
-static void copy_asked(struct fetch_transfer *t, const struct fetch_request *r)
-{
-    bool is_get = !r->method || strcmp(r->method, "GET") == 0;
-    t->ask = *r;
-    t->ask.method = is_get && !r->body ? NULL : copy(t->life, r->method ? r->method : "POST");
-    t->ask.body = copy(t->life, r->body);
-    t->ask.user_agent = copy(t->life, r->user_agent);
-    if (r->nheaders) {
-        struct fetch_header *headers =
-                arena_array_of(t->life, r->nheaders, struct fetch_header);
-        for (size_t i = 0; i < r->nheaders; i++)
-            headers[i] = (struct fetch_header){
-                    copy(t->life, r->headers[i].line), r->headers[i].is_private};
-        t->ask.headers = headers;
-    }
-    if (!t->ask.method) { /* only a GET can be answered with "not modified" */
-        t->etag = clean_copy(t->life, r->etag);
-        t->last_modified = clean_copy(t->life, r->last_modified);
-    }
-}
-
-/* Whoever asks for more patience means all of it: the first byte may take as long. */
-static struct fetch_limits limits_of(const struct fetch_options *o, msec timeout)
-{
-    if (!timeout)
-        return (struct fetch_limits){
-                o->connect_timeout, o->first_byte_timeout, o->slow_timeout, o->total_timeout};
-    return (struct fetch_limits){
-            .connect = timeout < o->connect_timeout ? timeout : o->connect_timeout,
-            .first_byte = timeout,
-            .slow = timeout > o->slow_timeout ? timeout : o->slow_timeout,
-            .total = timeout};
-}
-
 struct fetch_transfer *fetch_transfer_new(
         struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg)
 {
@@ -372,21 +300,17 @@ struct fetch_transfer *fetch_transfer_new(
     t->life = life;
     t->done = done;
     t->arg = arg;
-    t->limits = limits_of(&fe->o, r->timeout);
-    t->body_bytes_max = fe->o.max_body_bytes;
-    t->asks_robots = fe->o.robots == FETCH_ROBOTS_ALL ||
-                     (fe->o.robots == FETCH_ROBOTS_DISCOVERED && r->is_discovered);
-    copy_asked(t, r);
+    fetch_ask_copy(t, r);
     list_init(&t->link);
-    loop_timer_init(&t->phase_timer, phase_expired);
-    loop_timer_init(&t->total_timer, total_expired);
+    fetch_deadline_init(t);
     arena_defer(life, transfer_release, t);
-    if (fetch_url_normalise(life, r->url, &f, &t->url) == OK) {
-        t->origin = arena_strndup(life, t->url, fetch_url_origin_bytes(t->url));
-        return t;
+    if (r->is_spelled)
+        t->url = arena_strdup(life, r->url);
+    else if (fetch_url_normalise(life, r->url, &f, &t->url) != OK) {
+        t->url = arena_strdup(life, r->url);
+        fetch_transfer_doom(t, f.message);
     }
-    t->url = arena_strdup(life, r->url);
-    fetch_transfer_doom(t, f.message);
+    t->first_url = t->url;
     return t;
 }
 

@@ -189,6 +189,12 @@ size_t fetch_url_origin_bytes(const char *url)
     return (size_t)(authority - url) + strcspn(authority, "/?#");
 }
 
+bool fetch_url_is_same_site(const char *a, const char *b)
+{
+    size_t len = fetch_url_origin_bytes(a);
+    return len == fetch_url_origin_bytes(b) && memcmp(a, b, len) == 0;
+}
+
 enum err fetch_url_resolve(struct arena *life, const char *base, const char *reference,
         struct fault *f, char **ret_url)
 {

@@ -60,7 +60,9 @@ static void fetch_one(struct bench *b)
     if (b->started == b->pages)
         return;
     snprintf(url, sizeof(url), "%s?%u", b->url, b->started++);
-    fetch_start(b->fetch, &(struct fetch_request){.url = url, .etag = b->etag}, fetched, b);
+    fetch_start(b->fetch,
+            &(struct fetch_request){.url = url, .is_spelled = true, .etag = b->etag}, fetched,
+            b);
 }
 
 static void run_fetch(struct bench *b)
