@@ -177,6 +177,7 @@ void fetch_transfer_ended(struct fetch_transfer *t, CURLcode code); /* libcurl i
 void fetch_transfer_report_doomed(struct fetch_transfer *t);
 
 /* receive.c: libcurl's callbacks; `arg` is the transfer */
+void fetch_body_give_back(struct fetch_transfer *t);
 size_t fetch_on_header(char *data, size_t size, size_t n, void *arg);
 size_t fetch_on_body(char *data, size_t size, size_t n, void *arg);
 curl_socket_t fetch_on_socket_open(

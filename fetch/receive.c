@@ -81,6 +81,31 @@ static bool too_long(struct fetch_transfer *t)
     return false;
 }
 
+/* The memory of bodies is used again, the warmest first: a page fits where one was before. */
+static void body_take(struct fetch_transfer *t)
+{
+    struct fetch *fe = t->fetch;
+    struct buf *body = &t->run->body;
+    if (body->cap > 0)
+        return; /* that of an earlier hop */
+    if (fe->nspare > 0)
+        *body = fe->spare[--fe->nspare];
+    body->max = t->body_bytes_max;
+}
+
+void fetch_body_give_back(struct fetch_transfer *t)
+{
+    struct fetch *fe = t->fetch;
+    struct buf *body = &t->run->body;
+    if (body->cap == 0 || body->cap > FETCH_SPARE_BYTES_MAX ||
+            fe->nspare == countof(fe->spare)) {
+        buf_done(body);
+        return;
+    }
+    buf_clear(body);
+    fe->spare[fe->nspare++] = *body;
+}
+
 static bool headers_came(struct fetch_transfer *t)
 {
     const struct fetch_headers *h = &t->run->headers;
@@ -88,6 +113,8 @@ static bool headers_came(struct fetch_transfer *t)
     t->run->is_wanted = h->status == 200 || h->status == 203;
     if (t->run->is_wanted && h->has_length && h->length > t->body_bytes_max && !t->takes_part)
         return too_long(t);
+    if (t->run->is_wanted)
+        body_take(t);
     if (t->run->is_wanted && h->has_length && h->length < FETCH_SPARE_BYTES_MAX)
         return buf_reserve(&t->run->body, h->length); /* a small promise is believed */
     return true;

@@ -20,34 +20,12 @@ static void detach(struct fetch_transfer *t)
     fetch_queue_leave(t);
 }
 
-/* The memory of bodies is used again: a page fits where one was before. */
-static void body_take(struct fetch_transfer *t, struct buf *ret_body)
-{
-    struct fetch *fe = t->fetch;
-    if (fe->nspare > 0)
-        *ret_body = fe->spare[--fe->nspare];
-    else
-        buf_init(ret_body, t->body_bytes_max);
-    ret_body->max = t->body_bytes_max;
-}
-
-static void body_give_back(struct fetch *fe, struct buf *body)
-{
-    if (body->cap == 0 || body->cap > FETCH_SPARE_BYTES_MAX ||
-            fe->nspare == countof(fe->spare)) {
-        buf_done(body);
-        return;
-    }
-    buf_clear(body);
-    fe->spare[fe->nspare++] = *body;
-}
-
 static void transfer_release(void *arg)
 {
     struct fetch_transfer *t = TAGGED(struct fetch_transfer, arg, FETCH_TRANSFER_TAG);
     detach(t);
     if (t->run) {
-        body_give_back(t->fetch, &t->run->body);
+        fetch_body_give_back(t);
         fetch_inflate_done(&t->run->inflate);
     }
 }
@@ -101,7 +79,6 @@ void fetch_transfer_doom(struct fetch_transfer *t, const char *reason)
 static void run_new(struct fetch_transfer *t)
 {
     t->run = arena_new_of(t->life, struct fetch_run);
-    body_take(t, &t->run->body);
     fetch_inflate_init(&t->run->inflate);
     t->began = clock_mono(t->fetch->o.clock);
     fetch_deadline_begin(t);
