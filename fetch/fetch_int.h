@@ -159,6 +159,10 @@ void fetch_site_pass(struct fetch_transfer *t, bool first); /* into its host's q
 /* jar.c */
 CURLSH *fetch_jar_share(struct fetch_jar *jar);
 
+/* border.c: what can be judged where somebody else connects */
+bool fetch_host_is_literal(struct str name, struct fetch_address *ret_address);
+bool fetch_border_allows(const struct fetch *fe, const char *url, char why[FETCH_WHY_SIZE]);
+
 /* ask.c, deadline.c */
 void fetch_ask_copy(struct fetch_transfer *t, const struct fetch_request *r);
 void fetch_deadline_init(struct fetch_transfer *t);
@@ -186,6 +190,7 @@ int fetch_on_request(void *arg, char *remote, char *local, int remote_port, int 
 
 /* url.c: "http://host:port", and where a Location leads that a page at `base` (as we spell it)
  * names */
+struct str fetch_url_host(const char *url);     /* of a normalised one */
 size_t fetch_url_origin_bytes(const char *url); /* of a normalised one */
 bool fetch_url_is_same_site(const char *a, const char *b);
 MUST_USE enum err fetch_url_resolve(struct arena *life, const char *base, const char *reference,

@@ -13,14 +13,6 @@
  */
 #include "fetch/fetch_int.h"
 
-/* The host of a URL that fetch_url_normalise spelled. */
-static struct str host_of(const char *url)
-{
-    const char *from = strstr(url, "://") + 3;
-    size_t len = *from == '[' ? strcspn(from, "]") + 1 : strcspn(from, ":/?");
-    return (struct str){from, len};
-}
-
 static struct fetch_host *host_find(struct fetch *fe, struct str name, uint64_t hash)
 {
     for (struct map_node *n = map_first(&fe->hosts, hash); n; n = map_next(n)) {
@@ -43,20 +35,13 @@ static struct fetch_host *host_new(struct fetch *fe)
 /* Most hosts are names, whose address is known only when they are connected to. */
 static bool is_private_literal(struct str name)
 {
-    char text[FETCH_ADDRESS_TEXT_SIZE];
     struct fetch_address a;
-    if (name.len > 2 && name.ptr[0] == '[')
-        name = (struct str){name.ptr + 1, name.len - 2};
-    if (name.len >= sizeof(text))
-        return false;
-    memcpy(text, name.ptr, name.len);
-    text[name.len] = 0;
-    return fetch_address_parse(text, &a) && !fetch_address_is_public(&a);
+    return fetch_host_is_literal(name, &a) && !fetch_address_is_public(&a);
 }
 
 struct fetch_host *fetch_host_get(struct fetch *fe, const char *url)
 {
-    struct str name = host_of(url);
+    struct str name = fetch_url_host(url);
     uint64_t hash = map_hash(name.ptr, name.len);
     struct fetch_host *h = host_find(fe, name, hash);
     if (h)

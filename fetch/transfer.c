@@ -112,6 +112,12 @@ void fetch_transfer_begin(struct fetch_transfer *t)
         doom_stopped(t, stopped);
         return;
     }
+    char why[FETCH_WHY_SIZE];
+    if (t->fetch->o.proxy && !fetch_border_allows(t->fetch, t->url, why)) {
+        detach(t);
+        fetch_transfer_doom(t, why);
+        return;
+    }
     if (t->run)
         run_again(t->run);
     else

@@ -183,6 +183,13 @@ enum err fetch_url_normalise(
     return not_a_url(url, "it means something else each time it is read", f);
 }
 
+struct str fetch_url_host(const char *url)
+{
+    const char *from = strstr(url, "://") + 3;
+    size_t len = *from == '[' ? strcspn(from, "]") + 1 : strcspn(from, ":/?");
+    return (struct str){from, len};
+}
+
 size_t fetch_url_origin_bytes(const char *url)
 {
     const char *authority = strstr(url, "://") + 3;
