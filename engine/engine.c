@@ -183,6 +183,7 @@ static enum err start_fetching(struct engine *e, struct fault *f)
             .host_gap = settings_number(s, SETTING_FETCH_HOST_GAP),
             .private_gap = settings_number(s, SETTING_FETCH_PRIVATE_GAP),
             .robots = (enum fetch_robots_use)settings_number(s, SETTING_FETCH_ROBOTS),
+            .renderer = settings_text(s, SETTING_FETCH_RENDERER),
             .proxy = settings_text(s, SETTING_FETCH_PROXY),
             .clock = e->clock,
     };

@@ -39,7 +39,15 @@ static enum err check_request(
     const struct settings *set = p->c->settings;
     struct secrets *secrets = secrets_new(p->life, settings_text(set, SETTING_FETCH_SECRETS));
     struct fetch_request ignored = {0};
-    if (d->request.render && !*settings_text(set, SETTING_FETCH_RENDERER)) {
+    const struct grammar_request *r = &d->request;
+    bool is_plain_get = !r->body && strcmp(r->method ? r->method : "GET", "GET") == 0;
+    if (r->render && (!is_plain_get || r->n_headers || r->user_agent || r->cookies)) {
+        enum err e = fault_set(
+                f, ERR_UNSUPPORTED, "a renderer is given a URL and nothing else of a request");
+        fault_hint(f, "With render = on there can be timeout and follow only.");
+        return e;
+    }
+    if (r->render && !*settings_text(set, SETTING_FETCH_RENDERER)) {
         enum err e = fault_set(f, ERR_UNSUPPORTED, "no renderer is configured for render = on");
         fault_hint(f,
                 "Name a browser with the setting fetch.renderer, such as /usr/bin/chromium.");

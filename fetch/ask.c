@@ -2,7 +2,8 @@
  *
  *  (1) Nothing that could smuggle a header line is sent: a validator with control characters
  *      in it is left out.
- *  (2) Only a GET can be answered with "not modified", so only a GET carries conditions.
+ *  (2) Only a GET can be answered with "not modified", so only a GET carries conditions; not
+ *      one that is rendered, since an unchanged page may build something new.
  *  (3) Whoever asks for more patience means all of it: the first byte may take as long.
  */
 #include "fetch/fetch_int.h"
@@ -53,7 +54,7 @@ void fetch_ask_copy(struct fetch_transfer *t, const struct fetch_request *r)
     t->ask.body = copy(t->life, r->body);
     t->ask.user_agent = copy(t->life, r->user_agent);
     t->ask.headers = r->nheaders ? copy_headers(t->life, r->headers, r->nheaders) : NULL;
-    if (!t->ask.method) {
+    if (!t->ask.method && !r->render) {
         t->etag = clean_copy(t->life, r->etag); /* (2) */
         t->last_modified = clean_copy(t->life, r->last_modified);
     }

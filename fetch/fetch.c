@@ -41,6 +41,7 @@ enum err fetch_new(struct arena *life, struct loop *loop, const struct fetch_opt
 
     list_init(&fe->doomed);
     list_init(&fe->running);
+    list_init(&fe->render_waiting);
     loop_timer_init(&fe->pump_timer, pump_expired);
     fetch_queue_open(fe);
     fetch_sites_open(fe);

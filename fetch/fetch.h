@@ -42,8 +42,9 @@ struct fetch_options {
      * that is not public, so on a network of one's own, has a measure of its own. */
     msec host_gap, private_gap;
     enum fetch_robots_use robots;
-    const char *proxy;   /* "http://host:port"; NULL: none.  The address guard ends there. */
-    const char *ca_file; /* trust these certificates instead of the system's; tests only */
+    const char *renderer; /* a browser and its flags, or a service URL; NULL: none */
+    const char *proxy;    /* "http://host:port"; NULL: none.  The address guard ends there. */
+    const char *ca_file;  /* trust these certificates instead of the system's; tests only */
     const char *const *resolve; /* fixed answers to names, each "name:port:address" */
     size_t nresolve;
 };

@@ -32,6 +32,7 @@ enum fetch_phase {
     FETCH_CONNECTING, /* name, connection, TLS */
     FETCH_WAITING,    /* the request is out, the headers are not in yet */
     FETCH_BODY,
+    FETCH_RENDERING,
     FETCH_REPORTED,
 };
 
@@ -77,8 +78,11 @@ struct fetch_transfer {
     fetch_done_fn *done;
     void *arg;
     char *url, *etag, *last_modified;
-    const char *first_url;    /* before any redirect */
-    struct fetch_request ask; /* the rest of what was asked, copied */
+    const char *first_url;         /* before any redirect */
+    char *rendered_url;            /* the page's, while a rendering service is asked; or NULL */
+    struct fetch_browser *browser; /* that builds its page; NULL: none */
+    struct list render_link;       /* in fetch.render_waiting */
+    struct fetch_request ask;      /* the rest of what was asked, copied */
     struct fetch_limits {
         msec connect, first_byte, slow, total;
     } limits;
@@ -117,7 +121,9 @@ struct fetch {
     struct map hosts;
     struct list ready; /* hosts that may begin a transfer, the one served longest ago first */
     struct heap later; /* hosts whose gap is not over, or that are only remembered */
-    struct map sites;  /* whose robots.txt is known or being asked for */
+    struct list render_waiting; /* transfers, for a browser to be free */
+    unsigned rendering;         /* browsers that run */
+    struct map sites;           /* whose robots.txt is known or being asked for */
     struct list sites_by_age;
     struct fetch_stats stats;
 };
@@ -172,6 +178,7 @@ void fetch_deadline_pause(struct fetch_transfer *t); /* between two hops */
 void fetch_deadline_end(struct fetch_transfer *t);
 
 /* transfer.c */
+void fetch_transfer_report_rendered(struct fetch_transfer *t);
 void fetch_transfer_report_failure(struct fetch_transfer *t, int status, const char *reason);
 struct fetch_transfer *fetch_transfer_new(
         struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg);

@@ -3,6 +3,7 @@
  * Everything is copied, so that the caller's texts may go.
  */
 #include "fetch/fetch_int.h"
+#include "fetch/render.h"
 
 static void defaults(struct fetch_options *o)
 {
@@ -58,13 +59,16 @@ static enum err check_proxy(const char *proxy, struct fault *f)
 enum err fetch_options_fill(struct fetch *fe, const struct fetch_options *o, struct fault *f)
 {
     enum err e = copy_allow(fe, o, f);
-    if (e != OK || (e = check_proxy(o->proxy, f)) != OK)
+    if (e != OK || (e = check_proxy(o->proxy, f)) != OK ||
+            (e = fetch_render_check(o->renderer, f)) != OK)
         return e;
     fe->o = *o;
     defaults(&fe->o);
     fe->o.user_agent = arena_strdup(fe->life, fe->o.user_agent);
     if (fe->o.ca_file)
         fe->o.ca_file = arena_strdup(fe->life, fe->o.ca_file);
+    fe->o.renderer =
+            fe->o.renderer && *fe->o.renderer ? arena_strdup(fe->life, fe->o.renderer) : NULL;
     fe->o.proxy = fe->o.proxy && *fe->o.proxy ? arena_strdup(fe->life, fe->o.proxy) : NULL;
     for (size_t i = 0; i < o->nresolve; i++) {
         struct curl_slist *longer = curl_slist_append(fe->resolve, o->resolve[i]);

@@ -12,6 +12,7 @@
  * Host objects are recycled: there are as many as hosts with something to do or to keep.
  */
 #include "fetch/fetch_int.h"
+#include "fetch/render.h"
 
 static struct fetch_host *host_find(struct fetch *fe, struct str name, uint64_t hash)
 {
@@ -236,4 +237,5 @@ void fetch_pump(struct fetch *fe)
     report_doomed(fe); /* (3) */
     while ((t = fetch_queue_next(fe)))
         fetch_transfer_begin(t);
+    fetch_render_pump(fe);
 }

@@ -24,6 +24,12 @@ static unsigned port_of(const struct sockaddr *sa)
     return ntohs(((const struct sockaddr_in6 *)(const void *)sa)->sin6_port);
 }
 
+/* The operator's own proxy or renderer, wherever it stands. */
+static bool is_trusted(const struct fetch_transfer *t)
+{
+    return t->fetch->o.proxy || t->rendered_url;
+}
+
 curl_socket_t fetch_on_socket_open(
         void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -34,7 +40,7 @@ curl_socket_t fetch_on_socket_open(
         snprintf(run->refused, sizeof(run->refused), "only IPv4 and IPv6 are connected to");
         return CURL_SOCKET_BAD;
     }
-    if (!t->fetch->o.proxy && !fetch_address_is_allowed(&t->fetch->policy, &a)) {
+    if (!is_trusted(t) && !fetch_address_is_allowed(&t->fetch->policy, &a)) {
         fetch_reason_refused(&a, run->refused);
         return CURL_SOCKET_BAD; /* (1) */
     }
@@ -57,13 +63,13 @@ int fetch_on_request(void *arg, char *remote, char *local, int remote_port, int 
     (void)local, (void)remote_port, (void)local_port;
     struct fetch_transfer *t = TAGGED(struct fetch_transfer, arg, FETCH_TRANSFER_TAG);
     struct fetch_address a;
-    if (!t->fetch->o.proxy && (!fetch_address_parse(remote, &a) ||
-                                      !fetch_address_is_allowed(&t->fetch->policy, &a))) {
+    if (!is_trusted(t) && (!fetch_address_parse(remote, &a) ||
+                                  !fetch_address_is_allowed(&t->fetch->policy, &a))) {
         snprintf(t->run->why, sizeof(t->run->why),
                 "the connection leads to %s, which is not allowed", remote);
         return CURL_PREREQFUNC_ABORT; /* (1) */
     }
-    if (!t->fetch->o.proxy)
+    if (!is_trusted(t))
         fetch_queue_reached(t, &a);
     fetch_deadline_phase(t, FETCH_WAITING);
     return CURL_PREREQFUNC_OK;

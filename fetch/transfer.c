@@ -9,12 +9,14 @@
  */
 #include "fetch/fetch_int.h"
 #include "fetch/date.h"
+#include "fetch/render.h"
 #include <stdio.h>
 
 /* Takes it out of everything it is in; twice does no harm. */
 static void detach(struct fetch_transfer *t)
 {
     fetch_deadline_end(t);
+    fetch_render_stop(t);
     if (t->run)
         fetch_handle_close(t);
     fetch_queue_leave(t);
@@ -45,7 +47,7 @@ static void report(struct fetch_transfer *t, struct fetch_response *r)
 {
     detach(t);
     t->phase = FETCH_REPORTED;
-    r->final_url = t->url;
+    r->final_url = t->rendered_url ? t->rendered_url : t->url;
     r->redirects = t->redirects;
     r->wire_bytes = t->wire_bytes;
     r->took = t->run ? clock_mono(t->fetch->o.clock) - t->began : 0;
@@ -88,6 +90,9 @@ static void run_new(struct fetch_transfer *t)
 static void run_again(struct fetch_run *run)
 {
     run->headers = (struct fetch_headers){.status = 0};
+    buf_clear(&run->body);
+    fetch_inflate_done(&run->inflate);
+    fetch_inflate_init(&run->inflate);
     run->header_bytes = 0;
     run->body_wire_bytes = run->slow_mark = 0;
     run->is_wanted = run->has_tried = run->has_part = false;
@@ -113,7 +118,7 @@ void fetch_transfer_begin(struct fetch_transfer *t)
         return;
     }
     char why[FETCH_WHY_SIZE];
-    if (t->fetch->o.proxy && !fetch_border_allows(t->fetch, t->url, why)) {
+    if (t->fetch->o.proxy && !t->rendered_url && !fetch_border_allows(t->fetch, t->url, why)) {
         detach(t);
         fetch_transfer_doom(t, why);
         return;
@@ -253,7 +258,8 @@ static bool next_hop(struct fetch_transfer *t, char **ret_url)
 static bool follow(struct fetch_transfer *t)
 {
     char *url;
-    if (t->run->why[0] || !is_redirect(&t->run->headers) || !next_hop(t, &url))
+    if (t->run->why[0] || t->rendered_url || !is_redirect(&t->run->headers) ||
+            !next_hop(t, &url))
         return false;
     if (!keeps_method(t))
         t->ask.method = t->ask.body = NULL;
@@ -268,8 +274,26 @@ static bool follow(struct fetch_transfer *t)
 
 void fetch_transfer_ended(struct fetch_transfer *t, CURLcode code)
 {
-    if (!follow(t))
-        report_answer(t, judge(t, code));
+    if (follow(t))
+        return;
+    enum fetch_outcome outcome = judge(t, code);
+    if (outcome == FETCH_OK && t->ask.render && !t->rendered_url)
+        fetch_render_start(t);
+    else
+        report_answer(t, outcome);
+}
+
+/* What a browser built has no validators. */
+void fetch_transfer_report_rendered(struct fetch_transfer *t)
+{
+    struct fetch_response r = {.outcome = FETCH_OK,
+            .status = 200,
+            .last_modified_at = MSEC_NEVER,
+            .content_type = "text/html; charset=utf-8",
+            .body = buf_text(&t->run->body),
+            .body_bytes = t->run->body.len};
+    fetch_queue_answered(t, r.status, 0);
+    report(t, &r);
 }
 
 struct fetch_transfer *fetch_transfer_new(
@@ -285,6 +309,7 @@ struct fetch_transfer *fetch_transfer_new(
     t->arg = arg;
     fetch_ask_copy(t, r);
     list_init(&t->link);
+    list_init(&t->render_link);
     fetch_deadline_init(t);
     arena_defer(life, transfer_release, t);
     if (r->is_spelled)

@@ -250,4 +250,30 @@ def _():
         equal(v.sql("SELECT count(*) FROM vigil.versions"), "1")
 
 
+@test("a page that only a browser can build is built by one, when one is configured")
+def _():
+    chromium = shutil.which("chromium")
+    script = "<script>document.body.innerHTML = '<p>' + 6 * 7 + '</p><a href=/x>x</a>'</script>"
+    site().put("/app", f"<html><body>empty{script}</body></html>")
+    rendered = "WITH (render = on)"
+    with Vigil(db=pg().database()) as v:
+        v.run("list")
+        done = v.add(define("app", "/app", rendered), code=1)
+        contains(done.stderr, "no renderer is configured")
+        contains(done.stderr, "fetch.renderer")
+        if not chromium:
+            return "there is no chromium"
+        flags = " --no-sandbox" if os.geteuid() == 0 else ""
+        v.args = ["--set", f"fetch.renderer={chromium}{flags}"]
+        v.start()
+        contains(v.add(define("app2", "/app", "WITH (render = on, header 'A: b')"), code=1).stderr,
+                 "is given a URL and nothing else")
+        v.add(define("app", "/app", rendered, monitor="links", fetch="FETCH EVERY 2 seconds"))
+        wait_until(lambda: v.rows("show", "app")[0]["last_version"] == 1, 60)
+        site().put("/app", f"<html><body>empty{script.replace('/x', '/y')}</body></html>")
+        wait_until(lambda: v.rows("changes", "app"), 60)
+        contains(json.dumps(v.rows("changes", "app")), "/y")
+        equal(v.rows("show", "app")[0]["error"], None)
+
+
 main()
