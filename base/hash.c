@@ -12,6 +12,12 @@ struct hash128 hash128_of(const void *bytes, size_t len)
     return (struct hash128){.lo = h.low64, .hi = h.high64};
 }
 
+struct hash128 hash128_keyed(const void *bytes, size_t len, uint64_t key)
+{
+    XXH128_hash_t h = XXH3_128bits_withSeed(bytes, len, key);
+    return (struct hash128){.lo = h.low64, .hi = h.high64};
+}
+
 struct sha256 sha256_of(const void *bytes, size_t len)
 {
     struct sha256 d;

@@ -9,6 +9,7 @@
 #include "page/page.h"
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 msec engine_wall(const struct engine *e)
 {
@@ -263,6 +264,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     loop_waker_start(e->loop, &e->compared_waker);
     inbox_init(&e->compared, wake_loop, &e->compared_waker);
     directory_init(&e->directory, arena);
+    CHECK(getrandom(&e->hash_key, sizeof e->hash_key, 0) == sizeof e->hash_key);
     e->secrets = secrets_new(arena, settings_text(e->settings, SETTING_FETCH_SECRETS));
     page_start();
     e->pool = pool_new((unsigned)settings_number(e->settings, SETTING_CDG_THREADS), "compare");

@@ -40,6 +40,7 @@ struct engine {
 
     struct map pages_by_id, hosts;
     struct secrets *secrets;
+    uint64_t hash_key;  /* of this process, for hashes of what strangers send */
     struct list cached; /* pages whose newest digest is in memory, oldest use first */
     size_t cached_bytes;
     int64_t next_stream_id;
@@ -183,8 +184,9 @@ struct webpage {
     msec last_fetch, verified, next_fetch;
     msec not_before; /* after a failure: no fetch before this; MSEC_NEVER: no such wait */
     int64_t fetches, failures;
-    struct fetch_learned learned;
-    bool has_learned;
+    struct fetch_learned *learned; /* NULL: nothing yet */
+    struct hash128 quick;          /* of the body that came last, */
+    int64_t quick_version;         /* which is that of this version */
 
     struct fetch_transfer *transfer; /* under way */
     bool busy;               /* from the start of a fetch until all it led to is committed */

@@ -13,6 +13,7 @@
 #include "engine/engine_int.h"
 #include "base/log.h"
 #include <ctype.h>
+#include <stdlib.h>
 
 /* ---- after a fetch ------------------------------------------------------------------- */
 
@@ -39,13 +40,14 @@ static void learn(struct webpage *p, bool is_new, msec last_modified)
     if (!has_on_change_stream(p))
         return;
     msec now = p->last_fetch;
-    if (!p->has_learned)
-        fetch_learn_baseline(&p->learned, NULL, now, last_modified);
-    else if (is_new)
-        fetch_learn_changed(&p->learned, NULL, now, last_modified);
+    if (!p->learned) {
+        p->learned = calloc(1, sizeof *p->learned);
+        CHECK(p->learned);
+        fetch_learn_baseline(p->learned, NULL, now, last_modified);
+    } else if (is_new)
+        fetch_learn_changed(p->learned, NULL, now, last_modified);
     else
-        fetch_learn_unchanged(&p->learned, NULL, now);
-    p->has_learned = true;
+        fetch_learn_unchanged(p->learned, NULL, now);
     apply_learned(p);
 }
 
@@ -228,17 +230,31 @@ static void postpone(struct webpage *p)
     list_append(&p->engine->postponed, &p->in_postponed);
 }
 
+/* The bytes that came last and were found equal to the newest version, again?  Most fetches
+ * end here, with a fast hash; it is keyed, so nobody can prepare two bodies that share it. */
+static bool is_last_body(struct webpage *p, struct hash128 quick)
+{
+    return p->latest && p->quick_version == p->latest && hash128_equal(p->quick, quick);
+}
+
 /* Compares what came with the newest version, and finds out a server that lies: (4). */
 static bool is_new_version(
-        struct webpage *p, const struct fetch_response *r, const struct sha256 *body)
+        struct webpage *p, const struct fetch_response *r, struct sha256 *ret_body)
 {
+    struct hash128 quick = hash128_keyed(r->body, r->body_bytes, p->engine->hash_key);
+    if (is_last_body(p, quick))
+        return false;
+    *ret_body = sha256_of(r->body, r->body_bytes);
     struct fetch_identity stored = {p->etag, p->last_modified, p->body_digest, &p->body};
-    struct fetch_identity arrived = {r->etag, r->last_modified, r->body_digest, body};
-    bool is_new = fetch_is_new(p->latest ? &stored : NULL, &arrived);
-    if (is_new && p->latest && fetch_is_lie(&stored, &arrived))
+    struct fetch_identity arrived = {r->etag, r->last_modified, r->body_digest, ret_body};
+    if (!fetch_is_new(p->latest ? &stored : NULL, &arrived)) {
+        p->quick = quick;
+        p->quick_version = p->latest;
+        return false;
+    }
+    if (p->latest && fetch_is_lie(&stored, &arrived))
         webhost_lied(p->engine, p->host);
-    webpage_set_text(&p->body_digest, r->body_digest);
-    return is_new;
+    return true;
 }
 
 static void fetched(const struct fetch_response *r, void *arg)
@@ -259,8 +275,8 @@ static void fetched(const struct fetch_response *r, void *arg)
     if (r->outcome == FETCH_OK) {
         p->body_bytes = r->body_bytes;
         webpage_hold(p, r->body_bytes);
-        sha = sha256_of(r->body, r->body_bytes);
         is_new = is_new_version(p, r, &sha);
+        webpage_set_text(&p->body_digest, is_new ? NULL : r->body_digest);
     }
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);

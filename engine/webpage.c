@@ -70,7 +70,12 @@ struct webpage *webpage_load(struct engine *e, const struct store_page *row)
             row->error && strncmp(row->error, WEBPAGE_GONE, strlen(WEBPAGE_GONE)) == 0;
     if (p->failures && row->next_fetch_at != MSEC_NEVER)
         p->not_before = row->next_fetch_at;
-    p->has_learned = row->learned && fetch_learn_read(row->learned, NULL, &p->learned) == OK;
+    struct fetch_learned learned;
+    if (row->learned && fetch_learn_read(row->learned, NULL, &learned) == OK) {
+        p->learned = malloc(sizeof learned);
+        CHECK(p->learned);
+        *p->learned = learned;
+    }
     return p;
 }
 
@@ -120,6 +125,7 @@ void webpage_free(struct webpage *p)
     free(p->request);
     free(p->etag);
     free(p->body_digest);
+    free(p->learned);
     free(p->last_modified);
     free(p->error);
     free(p);
@@ -180,7 +186,7 @@ void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fet
             .etag = p->etag ? arena_strdup(life, p->etag) : NULL,
             .last_modified = p->last_modified ? arena_strdup(life, p->last_modified) : NULL,
             .error = p->error ? arena_strdup(life, p->error) : NULL,
-            .learned = p->has_learned ? fetch_learn_write(&p->learned, life) : NULL,
+            .learned = p->learned ? fetch_learn_write(p->learned, life) : NULL,
             .fetches = p->fetches,
             .failures = p->failures,
     };
@@ -271,7 +277,7 @@ void webpage_tell(struct webpage *p, const char *kind, const char *detail)
  * around it, always the same. */
 msec webpage_learned_interval(const struct webpage *p)
 {
-    msec learned = p->has_learned ? p->learned.interval : fetch_learn_defaults.first;
+    msec learned = p->learned ? p->learned->interval : fetch_learn_defaults.first;
     return fetch_jitter(p->url, learned,
             (unsigned)settings_number(p->engine->settings, SETTING_FETCH_JITTER));
 }
