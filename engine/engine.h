@@ -26,8 +26,11 @@ struct engine_options {
     /* Called for each change after its commit; NULL: nobody looks. */
     void (*changed)(const struct engine_change *c, void *arg);
     void *arg;
-    const char *owner; /* of sentinels in `ensure` */
-    bool once;         /* nothing is fetched but in engine_once */
+    const char *owner;  /* of sentinels in `ensure` */
+    bool once;          /* nothing is fetched but in engine_once */
+    const char *reader; /* program that reads pages; NULL: this one (page/worker.h) */
+    /* Taken over.  NULL: one of its own, that follows the machine's time. */
+    struct loop *loop;
 };
 
 MUST_USE enum err engine_new(struct arena *life, const struct engine_options *o,
@@ -58,3 +61,6 @@ int engine_once(struct engine *e, const char *text, struct arena *life,
 void engine_run(struct engine *e);
 void engine_stop(struct engine *e);
 void engine_free(struct engine *e);
+/* The same without a word to the database: whatever is not committed is lost, as if the
+ * process had been killed. */
+void engine_kill(struct engine *e);
