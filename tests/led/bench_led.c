@@ -173,9 +173,14 @@ static double raise_ns(struct led *led, long raises)
 
 static void raises(long n, double lookup, double timer)
 {
-    struct led *led = led_new(0, 0);
-    double ns = raise_ns(led, n);
-    led_free(led);
+    struct led *led;
+    double ns = 0;
+    for (int i = 0; i < 3; i++) { /* the best of three, for others use the machine too */
+        led = led_new(0, 0);
+        double once = raise_ns(led, n);
+        ns = i == 0 || once < ns ? once : ns;
+        led_free(led);
+    }
     report_limit("raises through 10000 AND/SEQ nodes, recent", 1e3 / ns, "M/s", 2, false);
     report("  one raise / (one look-up + one timer)", ns / (lookup + timer), "times");
 

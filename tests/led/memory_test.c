@@ -106,4 +106,29 @@ TEST(hoard, "initiators that nothing ever terminates are let go, oldest first, a
     led_free(led);
 }
 
+TEST(small, "a clock of one's own costs at most 400 bytes, and one more series of it 160")
+{
+    enum { N = 200000 };
+    struct led *led = led_new(0, 0);
+    struct led_rule_spec spec = {.action = tick, .context = LED_RECENT};
+    struct led_rule *r;
+    size_t whole = bytes(led);
+    for (int i = 0; i < N; i++) {
+        struct led_event *ds = led_primitive(led, NULL), *de = led_primitive(led, NULL), *p;
+        CHECK(led_periodic(led, ds, 1000, de, NULL, &p) == OK);
+        CHECK(led_rule_new(led, p, &spec, NULL, &r) == OK);
+        CHECK(led_raise(led, ds, 0, NULL) == OK);
+    }
+    EXPECT((bytes(led) - whole) / N <= 400);
+    struct led_event *a = led_primitive(led, NULL), *z = led_primitive(led, NULL), *p;
+    CHECK(led_periodic(led, a, 1000, z, NULL, &p) == OK);
+    spec.context = LED_CONTINUOUS;
+    CHECK(led_rule_new(led, p, &spec, NULL, &r) == OK);
+    size_t before = bytes(led);
+    for (int i = 0; i < N; i++)
+        CHECK(led_raise(led, a, 0, NULL) == OK);
+    EXPECT((bytes(led) - before) / N <= 160);
+    led_free(led);
+}
+
 TEST_MAIN()
