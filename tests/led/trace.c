@@ -5,8 +5,7 @@
  *  (2) At any point the detector may be cut: saved, freed, restored.  Nothing here but the
  *      rules' numbers refers to it across a cut.
  *  (3) While the process is down whatever reaches it is lost; while it is stalled it arrives
- *      when the stall is over.  The wall clock jumps on its own in both, and is looked at
- *      when the gap is over.
+ *      when the stall is over.  The wall clock jumps on its own in both.
  */
 #include "tests/led/trace_int.h"
 #include <stdlib.h>
@@ -112,24 +111,6 @@ static void advance(struct run *run, msec to) /* (1) */
         led_advance(run->led, to, to + run->offset);
 }
 
-/* Whoever was away sees only where the wall clock stands when it comes back. */
-static void jump_in_gap(struct run *run, msec until)
-{
-    const json_t *items = json_object_get(run->trace, "history");
-    for (size_t i = run->item + 1; i < json_array_size(items); i++) {
-        const json_t *item = json_array_get(items, i), *what = json_array_get(item, 1);
-        const char *op = json_string_value(json_object_get(what, "op"));
-        msec t = json_integer_value(json_array_get(item, 0));
-        int64_t by = json_integer_value(json_object_get(what, "by"));
-        if (t >= until)
-            break;
-        if (op && strcmp(op, "wall_jump") == 0 && t >= run->jumped_until && by <= TIME_MAX &&
-                by >= -TIME_MAX)
-            run->offset += by;
-    }
-    run->jumped_until = until;
-}
-
 static void gap(struct run *run, msec t, const json_t *op, bool is_down)
 {
     int64_t until;
@@ -148,7 +129,6 @@ static void gap(struct run *run, msec t, const json_t *op, bool is_down)
     }
     if (is_down)
         run->down_until = until;
-    jump_in_gap(run, until);
     led_wake(run->led, until, until + run->offset);
 }
 
@@ -168,8 +148,7 @@ static void apply(struct run *run, msec t, const json_t *what)
     } else if (strcmp(op, "wall_jump") == 0) {
         if (trace_integer(run, json_object_get(what, "by"),
                     "wall_jump wants an integer, \"by\"", &by)) {
-            if (t >= run->jumped_until)
-                run->offset += by;
+            run->offset += by;
             led_advance(run->led, led_now(run->led), led_now(run->led) + run->offset);
         }
     } else {
@@ -288,7 +267,7 @@ enum err trace_run(const json_t *trace, const struct trace_options *opt, struct 
     run->opt = opt;
     run->f = f;
     run->led = led_new(start, start);
-    run->down_until = run->jumped_until = INT64_MIN;
+    run->down_until = INT64_MIN;
     run->shortest_star = MSEC_NEVER;
     run->active = json_pack("{}");
     run->detected = json_pack("[]");

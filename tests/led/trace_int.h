@@ -25,7 +25,6 @@ struct run {
     enum led_context context;
     msec offset;        /* wall - monotonic */
     msec down_until;    /* whatever comes before that is lost */
-    msec jumped_until;  /* what the wall clock did before that is in the offset */
     msec shortest_star; /* interval of a P*; MSEC_NEVER if there is none */
     size_t steps;
     long points;
