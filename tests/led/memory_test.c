@@ -106,6 +106,27 @@ TEST(hoard, "initiators that nothing ever terminates are let go, oldest first, a
     led_free(led);
 }
 
+TEST(hoard_any, "ANY keeps as many of each operand, whatever it has of the others")
+{
+    struct led *led = led_new(0, 0);
+    struct led_event *e[] = {
+            led_primitive(led, "A"), led_primitive(led, "B"), led_primitive(led, "C")};
+    struct led_event *any;
+    CHECK(led_any(led, 3, 3, e, NULL, &any) == OK);
+    struct led_rule_spec spec = {.action = tick, .context = LED_CUMULATIVE};
+    struct led_rule *r;
+    CHECK(led_rule_new(led, any, &spec, NULL, &r) == OK);
+    for (int i = 0; i < 10005; i++)
+        led_raise(led, e[0], 0, NULL);
+    for (int i = 0; i < 20; i++)
+        led_raise(led, e[1], 0, NULL);
+    struct led_stats st;
+    led_stats_get(led, &st);
+    EXPECT_INT(st.dropped, 5);
+    EXPECT_INT(st.occurrences, 10020);
+    led_free(led);
+}
+
 TEST(small, "a clock of one's own costs at most 400 bytes, and one more series of it 160")
 {
     enum { N = 200000 };
