@@ -36,6 +36,7 @@ struct engine {
     msec mono_shift;  /* detector's monotonic line = clock_mono + mono_shift */
     msec wall_offset; /* its wall clock = that line + this, until the clock is really set */
     struct loop_timer led_timer, overdue_timer;
+    msec overdue_look; /* when it will be looked for, on the detector's line */
 
     struct map pages_by_url, pages_by_id, hosts;
     struct list cached; /* pages whose newest digest is in memory, oldest use first */
@@ -91,6 +92,7 @@ struct life {
     struct webpage *page;
     struct stream *stream; /* while in the graph */
     bool lingers;          /* has ended, but is still owed what its last tick brings */
+    bool enabled_alone;    /* it was enabled while no engine ran */
     bool wants_source;     /* its question is about bytes, not only about the digest */
     struct list in_stream;
 };
@@ -137,6 +139,7 @@ struct stream {
     int64_t position;     /* how many versions it has seen */
     int64_t version;      /* the newest it has seen */
     bool waiting;         /* for the fetch under way */
+    msec wanted;          /* waiting: since when, on the detector's line */
     unsigned want_source; /* how many members ask about the source */
 };
 
@@ -241,6 +244,8 @@ void visit_abandon(struct engine *e);  /* at the very end: those that came back 
 enum { OVERDUE_MS = 60 * 1000 }; /* a start or end this late is; a fetch after 2 intervals */
 void overdue_start(struct engine *e);
 void overdue_stop(struct engine *e);
+void overdue_look(struct engine *e);
+void overdue_expect(const struct stream *s); /* it is new, or ticks at another interval */
 
 /* ---- requests.c: what SQL or a command asks of a running engine ---------------------- */
 
