@@ -109,6 +109,53 @@ TEST(listeners, "whoever listens to a popular event hears it, and who left does 
     led_free(led);
 }
 
+static bool bind(void *ctx, struct led_rule *r, struct led_rule_spec *spec)
+{
+    (void)r;
+    spec->action = count;
+    spec->arg = ctx;
+    return true;
+}
+
+TEST(restored,
+        "a restored detector finds all that is left by id and name, and has room between")
+{
+    struct led *led = led_new(0, 0), *again;
+    struct led_event *of[MANY];
+    uint64_t ids[MANY];
+    char name[20];
+    state = 4;
+    for (uint32_t k = 0; k < MANY; k++) {
+        snprintf(name, sizeof name, "event %u", k);
+        of[k] = led_primitive(led, name);
+        ids[k] = led_event_id(of[k]);
+    }
+    for (uint32_t k = 0; k < MANY; k++) {
+        if (dice(3)) {
+            led_event_drop(led, of[k]);
+            ids[k] = 0;
+        }
+    }
+    BUF(bytes, 10000000);
+    long heard = 0;
+    CHECK(led_save(led, &bytes, NULL) == OK);
+    led_free(led);
+    REQUIRE(led_restore(bytes.data, bytes.len, bind, &heard, NULL, &again) == OK);
+    for (uint32_t k = 0; k < MANY; k++) {
+        snprintf(name, sizeof name, "event %u", k);
+        struct led_event *e = led_event_find(again, name);
+        EXPECT((e != NULL) == (ids[k] != 0));
+        EXPECT(!e || led_event_by_id(again, ids[k]) == e);
+        if (!e)
+            e = led_primitive(again, name);
+        EXPECT(led_event_id(e) <= MANY + 1);
+    }
+    struct led_stats s;
+    led_stats_get(again, &s);
+    EXPECT_INT(s.events, MANY);
+    led_free(again);
+}
+
 TEST(manners, "rules that differ in anything are not mixed up")
 {
     struct led *led = led_new(0, 0);
