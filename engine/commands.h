@@ -34,6 +34,9 @@ int cmd_changes(struct cli *c);
 int cmd_diff(struct cli *c);
 int cmd_psql(struct cli *c);
 
+/* cmd_compare.c: an expression tried on two files */
+int cmd_compare(struct cli *c);
+
 /* cmd_once.c */
 int cmd_once(struct cli *c);
 

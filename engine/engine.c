@@ -5,6 +5,7 @@
  * Stop: no new fetches, let what is under way be committed, then everything down.
  */
 #include "engine/engine_int.h"
+#include "engine/reading.h"
 #include "base/log.h"
 #include "page/page.h"
 #include <signal.h>
@@ -138,6 +139,7 @@ static void availability(bool available, const char *why, void *arg)
         char span[TIME_TEXT_SIZE];
         log_info("the database is back after %s; fetching goes on",
                 time_span(engine_wall(e) - e->away_since, span));
+        overdue_look(e);
         webpage_resume_postponed(e);
         engine_settle(e);
     } else {
@@ -183,6 +185,19 @@ static enum err start_fetching(struct engine *e, struct fault *f)
             .clock = e->clock,
     };
     return fetch_new(e->arena, e->loop, &o, f, &e->fetch);
+}
+
+static enum err start_reading(struct engine *e, struct fault *f)
+{
+    const struct settings *s = e->settings;
+    struct readers_options o = {
+            .loop = e->loop,
+            .clock = e->clock,
+            .most = (unsigned)settings_number(s, SETTING_PAGE_WORKERS),
+            .deadline = settings_number(s, SETTING_PAGE_DEADLINE),
+            .program = e->options.reader,
+    };
+    return readers_new(&o, f, &e->readers);
 }
 
 /* Everything due while nobody was there lies ahead of a detector that begins before it. */
@@ -255,6 +270,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     list_init(&e->postponed);
     list_init(&e->requests);
     loop_timer_init(&e->led_timer, led_due);
+    overdue_start(e);
     loop_waker_init(&e->compared_waker, compared);
     loop_waker_start(e->loop, &e->compared_waker);
     inbox_init(&e->compared, wake_loop, &e->compared_waker);
@@ -272,11 +288,10 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     if ((err = directory_load(&e->directory, e->store, f)) != OK ||
             (err = write_points(e, f)) != OK ||
             (err = store_load_pages(e->store, rows, f, load_page, e)) != OK ||
-            (err = start_fetching(e, f)) != OK ||
+            (err = start_fetching(e, f)) != OK || (err = start_reading(e, f)) != OK ||
             (err = store_writer_start(e->store, e->loop, &hooks, f, &e->writer)) != OK)
         return err;
     bring_back(e);
-    overdue_start(e);
     return control_start(e, f);
 }
 
@@ -356,6 +371,7 @@ static void take_down(struct engine *e, msec patience)
         if (lost)
             log_warn("%zu commits were given up; what they held will be found again", lost);
     }
+    readers_free(e->readers);
     pool_free(e->pool); /* what it still computes lands in the inbox and is let go */
     visit_abandon(e);
     map_each (n, &e->directory.by_id)

@@ -184,4 +184,5 @@ void stream_set_interval(struct stream *s, msec interval)
     s->interval = interval;
     if (led_rearm(s->page->engine->led, s->ticks, interval, &f) != OK)
         log_error("the learned interval of %s was not applied: %s", s->page->url, f.message);
+    overdue_expect(s);
 }
