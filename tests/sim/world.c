@@ -42,6 +42,8 @@ void world_init(struct world *w, struct arena *life)
     w->wall = w->began;
     settings_init(&w->settings, life);
     w->glance = MSEC_NEVER;
+    /* Scenarios say when pages are fetched to the second. */
+    CHECK(settings_set(&w->settings, "fetch.jitter", "0", "scenario", NULL) == OK);
     list_init(&w->pages);
     list_init(&w->coming);
     list_init(&w->fetches);
