@@ -24,12 +24,14 @@ static struct tree_tag tag_of(struct tree *t, struct str name)
 {
     struct tree_tag tag = {.text = name, .name = intern_get(&t->b->tag_names, name)};
 
-    while (t->tag_of.len <= tag.name && !t->tag_of.overflowed)
+    if (intern_is_full(&t->b->tag_names))
+        t->b->overflowed = t->is_over = true;
+    while (t->tag_of.len <= tag.name && !t->tag_of.overflowed && !t->is_over)
         buf_push_char(&t->tag_of,
                 (char)tag_find(intern_text(&t->b->tag_names, (uint32_t)t->tag_of.len)));
-    if (t->tag_of.overflowed || intern_is_full(&t->b->tag_names))
+    if (t->tag_of.overflowed)
         t->b->overflowed = t->is_over = true;
-    else
+    if (!t->is_over)
         tag.tag = (unsigned char)t->tag_of.data[tag.name];
     return tag;
 }
@@ -136,6 +138,8 @@ enum err html_read(struct str text, struct build *b, struct fault *f)
     struct reader r = {
             .sink = {sink_start, sink_end, sink_text, sink_is_foreign, sink_is_over}};
 
+    if (b->overflowed)
+        return OK; /* there was not even room to begin */
     tree_init(&r.tree, b, text);
     enum err e = tokens_read(text, &r.sink, f);
     if (e)
