@@ -24,14 +24,16 @@ static struct tree_tag tag_of(struct tree *t, struct str name)
 {
     struct tree_tag tag = {.text = name, .name = intern_get(&t->b->tag_names, name)};
 
-    if (intern_is_full(&t->b->tag_names))
+    if (intern_is_full(&t->b->tag_names)) { /* and its number says nothing */
         t->b->overflowed = t->is_over = true;
-    while (t->tag_of.len <= tag.name && !t->tag_of.overflowed && !t->is_over)
+        return tag;
+    }
+    while (t->tag_of.len <= tag.name && !t->tag_of.overflowed)
         buf_push_char(&t->tag_of,
                 (char)tag_find(intern_text(&t->b->tag_names, (uint32_t)t->tag_of.len)));
     if (t->tag_of.overflowed)
         t->b->overflowed = t->is_over = true;
-    if (!t->is_over)
+    else
         tag.tag = (unsigned char)t->tag_of.data[tag.name];
     return tag;
 }
