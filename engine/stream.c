@@ -25,7 +25,7 @@ static msec interval_of(struct webpage *p, msec period)
 {
     if (period)
         return period;
-    return p->has_learned ? p->learned.interval : fetch_learn_defaults.first;
+    return webpage_learned_interval(p);
 }
 
 static struct stream *stream_new(struct webpage *p, msec period)

@@ -38,6 +38,8 @@ void world_init(struct world *w, struct arena *life)
     CHECK(time_parse_iso("2026-11-16T12:00:00Z", &w->began)); /* a Monday */
     w->wall = w->began;
     settings_init(&w->settings, life);
+    /* Scenarios say when pages are fetched to the second. */
+    CHECK(settings_set(&w->settings, "fetch.jitter", "0", "scenario", NULL) == OK);
     list_init(&w->pages);
     list_init(&w->coming);
     list_init(&w->fetches);
