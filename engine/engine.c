@@ -246,7 +246,15 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
             (err = store_writer_start(e->store, e->loop, &hooks, f, &e->writer)) != OK)
         return err;
     bring_back(e);
-    return control_start(e, f);
+    struct outbox_options out = {
+            .loop = e->loop,
+            .store = e->store,
+            .pool = e->pool,
+            .clock = e->clock,
+            .settings = e->settings,
+    };
+    err = outbox_start(arena, &out, f, &e->outbox);
+    return err ? err : control_start(e, f);
 }
 
 int engine_ensure(struct engine *e, const char *text, struct arena *life, char **ret_answer)
@@ -320,6 +328,7 @@ void engine_free(struct engine *e)
     e->stopping = true;
     if (e->writer && e->led)
         drain(e);
+    outbox_stop(e->outbox);
     control_stop(e);
     if (e->writer) {
         size_t lost = store_writer_stop(e->writer, STOP_WAIT_MS);
@@ -328,6 +337,7 @@ void engine_free(struct engine *e)
     }
     pool_free(e->pool); /* what it still computes lands in the inbox and is let go */
     visit_abandon(e);
+    outbox_free(e->outbox);
     map_each (n, &e->directory.by_id)
         life_leave(container_of(n, struct sentinel, by_id));
     map_each (n, &e->pages_by_id)

@@ -21,6 +21,7 @@ enum { DIGEST_MAX = PAGE_DIGEST_MAX };
 struct look {
     int64_t stream_id, position;
     int64_t old_version; /* what its position before this one was */
+    msec tick;           /* the instant it was due, on the wall clock */
     struct cdg_plan *plan;
     const struct cdg_verdict *verdicts;
     size_t nverdicts;
@@ -84,6 +85,7 @@ static void collect_looks(struct visit *v)
         look->stream_id = s->id;
         look->position = s->position + 1;
         look->old_version = s->version;
+        look->tick = engine_wall_of(p->engine, s->last_tick);
         v->want_source = v->want_source || s->want_source;
         look->plan = cdg_plan_take(p->engine->cdg, s->id, look->position);
     }
@@ -390,12 +392,11 @@ static void committed(struct store_job *job)
 
 struct tally {
     struct store_change *changes;
-    struct store_notice *notices;
     struct store_evaluation *evaluations;
     size_t nchanges, nevaluations;
 };
 
-/* The dashboard is the database: the commit itself delivers. */
+/* Whom a change is told to is in the store, with the sentinel. */
 static void tally_verdict(
         struct tally *t, const struct look *look, const struct cdg_verdict *verdict)
 {
@@ -418,12 +419,7 @@ static void tally_verdict(
             .moved = found->moved,
             .summary = found->summary,
             .detail = found->detail,
-    };
-    t->notices[t->nchanges] = (struct store_notice){
-            .change = (unsigned)t->nchanges,
-            .method = "dashboard",
-            .target = "",
-            .delivered = true,
+            .tick = look->tick,
     };
     t->nchanges++;
 }
@@ -459,7 +455,6 @@ static void commit(struct visit *v)
         most += v->looks[i].nverdicts;
     struct tally t = {
             .changes = arena_array_of(v->arena, most + 1, struct store_change),
-            .notices = arena_array_of(v->arena, most + 1, struct store_notice),
             .evaluations = arena_array_of(v->arena, most + 1, struct store_evaluation),
     };
     for (size_t i = 0; i < v->nlooks; i++) {
@@ -493,8 +488,7 @@ static void commit(struct visit *v)
     job->digest = v->digest.data;
     job->digest_bytes = v->digest.len;
     job->changes = t.changes;
-    job->nchanges = job->nnotices = t.nchanges;
-    job->notices = t.notices;
+    job->nchanges = t.nchanges;
     job->evaluations = t.evaluations;
     job->nevaluations = t.nevaluations;
     job->ret_change_ids = arena_array_of(v->arena, t.nchanges + 1, int64_t);

@@ -6,6 +6,7 @@
  */
 #pragma once
 #include "fetch/address.h"
+#include "fetch/deliver.h"
 #include "fetch/fetch.h"
 #include "fetch/headers.h"
 #include "fetch/inflate.h"
@@ -46,6 +47,19 @@ struct fetch_run {
     char curl_says[CURL_ERROR_SIZE];
 };
 
+/* What a delivery brings along; copies. */
+struct fetch_cargo {
+    struct fetch_parcel parcel;
+    bool is_mail;
+    size_t read; /* of a mail's bytes */
+    struct curl_slist *to;
+    int reply; /* of a mail server, the newest; 0: none */
+    char reply_text[160];
+    bool permanent;
+    fetch_delivered_fn *done;
+    void *arg;
+};
+
 struct fetch_host {
     struct map_node node;   /* in fetch.hosts */
     struct list ready;      /* in fetch.ready while one of the queue may begin */
@@ -71,6 +85,7 @@ struct fetch_transfer {
     msec began;
     const char *doom; /* why a doomed one never began */
     msec doom_retry_after;
+    struct fetch_cargo *cargo; /* NULL: it fetches a page */
     struct fetch_run *run;
     struct loop_timer phase_timer, total_timer;
 };
@@ -125,6 +140,16 @@ void fetch_pump(struct fetch *fe);
 void fetch_transfer_begin(struct fetch_transfer *t);
 void fetch_transfer_ended(struct fetch_transfer *t, CURLcode code); /* libcurl is through */
 void fetch_transfer_report_doomed(struct fetch_transfer *t);
+
+/* The transfer to `url` (as we spell it; NULL: `doom` says why not) joins its host's queue. */
+struct fetch_transfer *fetch_transfer_new(
+        struct fetch *fe, struct arena *life, fetch_done_fn *done, void *arg);
+void fetch_transfer_put(struct fetch_transfer *t, const char *url, const char *doom);
+
+/* deliver.c: a transfer with cargo */
+void fetch_cargo_set(struct fetch_transfer *t, CURL *c);
+void fetch_cargo_release(struct fetch_cargo *cargo);
+enum fetch_outcome fetch_cargo_judge(struct fetch_transfer *t, CURLcode code);
 
 /* receive.c: libcurl's callbacks; `arg` is the transfer */
 size_t fetch_on_header(char *data, size_t size, size_t n, void *arg);

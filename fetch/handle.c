@@ -2,7 +2,7 @@
  *
  * Every promise about what leaves this process is kept by the lines below, so there is no
  * second place that makes a handle:
- *  (1) http and https, and no redirect followed by libcurl: each hop is judged by us and
+ *  (1) http and https (a mail goes by smtp and nothing else), and no redirect followed by libcurl: each hop is judged by us and
  *      is a request of its own;
  *  (2) no proxy, netrc, cookie, credential or environment that nobody set;
  *  (3) the address is decided at each connect and again before a request on a reused
@@ -79,12 +79,16 @@ static void add_line(struct curl_slist **lines, const char *line)
 static void set_request(CURL *c, struct fetch_transfer *t)
 {
     struct fetch_run *run = t->run;
-    add_line(&run->lines, "Accept-Encoding: gzip");
+    if (t->cargo)
+        fetch_cargo_set(t, c);
+    else
+        add_line(&run->lines, "Accept-Encoding: gzip");
     if (t->etag)
         add_line(&run->lines, arena_printf(t->life, "If-None-Match: %s", t->etag));
     if (t->last_modified)
         add_line(&run->lines, arena_printf(t->life, "If-Modified-Since: %s", t->last_modified));
-    SET(c, CURLOPT_HTTPHEADER, run->lines);
+    if (run->lines)
+        SET(c, CURLOPT_HTTPHEADER, run->lines);
     SET(c, CURLOPT_URL, t->url);
     SET(c, CURLOPT_ERRORBUFFER, run->curl_says);
     SET(c, CURLOPT_PRIVATE, t);

@@ -79,7 +79,7 @@ static bool headers_came(struct fetch_transfer *t)
     const struct fetch_headers *h = &t->run->headers;
     t->phase = FETCH_BODY;
     loop_timer_stop(t->fetch->loop, &t->phase_timer);
-    t->run->is_wanted = h->status == 200 || h->status == 203;
+    t->run->is_wanted = !t->cargo && (h->status == 200 || h->status == 203);
     if (t->run->is_wanted && h->has_length && h->length > t->fetch->o.max_body_bytes)
         return too_long(t);
     if (t->run->is_wanted && h->has_length && h->length < FETCH_SPARE_BYTES_MAX)

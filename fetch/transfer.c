@@ -46,6 +46,8 @@ static void transfer_release(void *arg)
 {
     struct fetch_transfer *t = TAGGED(struct fetch_transfer, arg, FETCH_TRANSFER_TAG);
     detach(t);
+    if (t->cargo)
+        fetch_cargo_release(t->cargo);
     if (t->run) {
         body_give_back(t->fetch, &t->run->body);
         fetch_inflate_done(&t->run->inflate);
@@ -190,6 +192,8 @@ static enum fetch_outcome judge(struct fetch_transfer *t, CURLcode code)
 {
     struct fetch_run *run = t->run;
     const struct fetch_headers *h = &run->headers;
+    if (t->cargo)
+        return fetch_cargo_judge(t, code);
     if (run->why[0])
         return FETCH_FAILED;
     if (h->is_complete && !run->is_wanted) {
@@ -271,7 +275,7 @@ static bool next_hop(struct fetch_transfer *t, char **ret_url)
 static bool follow(struct fetch_transfer *t)
 {
     char *url;
-    if (t->run->why[0] || !is_redirect(&t->run->headers) || !next_hop(t, &url))
+    if (t->cargo || t->run->why[0] || !is_redirect(&t->run->headers) || !next_hop(t, &url))
         return false;
     fetch_handle_close(t);
     loop_timer_stop(t->fetch->loop, &t->phase_timer);
@@ -299,29 +303,44 @@ static char *clean_copy(struct arena *life, const char *text)
     return arena_strdup(life, text);
 }
 
-struct fetch_transfer *fetch_start(
-        struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg)
+struct fetch_transfer *fetch_transfer_new(
+        struct fetch *fe, struct arena *life, fetch_done_fn *done, void *arg)
 {
-    struct arena *life = arena_new(fe->life, "transfer");
     struct fetch_transfer *t = arena_new_of(life, struct fetch_transfer);
-    struct fault f;
     t->tag = FETCH_TRANSFER_TAG;
     t->fetch = fe;
     t->life = life;
     t->done = done;
     t->arg = arg;
-    t->etag = clean_copy(life, r->etag);
-    t->last_modified = clean_copy(life, r->last_modified);
     list_init(&t->link);
     loop_timer_init(&t->phase_timer, phase_expired);
     loop_timer_init(&t->total_timer, total_expired);
     arena_defer(life, transfer_release, t);
-    if (fetch_url_normalise(life, r->url, &f, &t->url) == OK) {
+    return t;
+}
+
+void fetch_transfer_put(struct fetch_transfer *t, const char *url, const char *doom_reason)
+{
+    t->url = arena_strdup(t->life, url);
+    if (doom_reason)
+        doom(t, doom_reason);
+    else
         fetch_queue_put(t, /* first= */ false);
-        return t;
-    }
-    t->url = arena_strdup(life, r->url);
-    doom(t, f.message);
+}
+
+struct fetch_transfer *fetch_start(
+        struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg)
+{
+    struct arena *life = arena_new(fe->life, "transfer");
+    struct fetch_transfer *t = fetch_transfer_new(fe, life, done, arg);
+    struct fault f;
+    char *url;
+    t->etag = clean_copy(life, r->etag);
+    t->last_modified = clean_copy(life, r->last_modified);
+    if (fetch_url_normalise(life, r->url, &f, &url) == OK)
+        fetch_transfer_put(t, url, NULL);
+    else
+        fetch_transfer_put(t, r->url, f.message);
     return t;
 }
 

@@ -84,6 +84,7 @@ struct store_settle_job {
     size_t nmarks;
     const struct store_settled *lanes;
     size_t nlanes;
+    bool *ret_left; /* room for nlanes: those somebody else held; settle them again */
 };
 
 /* The newest of the bulletin, for a feed; `topic` NULL: all topics. */
@@ -103,12 +104,23 @@ struct store_outbox_hooks {
     void *arg;
 };
 
-MUST_USE enum err store_outbox_start(struct store *s, struct loop *loop, unsigned failing_after,
-        const struct store_outbox_hooks *hooks, struct fault *f, struct store_outbox **ret_o);
+/* `always`: receivers of everything, chosen by the operator; `failing_after`: so many failed
+ * fetches in a row are worth telling. */
+struct store_outbox_options {
+    const struct store_tell *always;
+    size_t nalways;
+    bool has_feeds; /* bulletins are also written outside the database */
+    unsigned failing_after;
+};
+
+/* Reads the instance's name into `life`, too: it makes numbers of notifications unique in the
+ * world.  Blocks for a few statements. */
+MUST_USE enum err store_outbox_start(struct store *s, struct loop *loop,
+        const struct store_outbox_options *o, const struct store_outbox_hooks *hooks,
+        struct arena *life, struct fault *f, struct store_outbox **ret_o,
+        const char **ret_instance);
 /* Kinds CLAIM, SETTLE, BULLETIN and PUBLISH. */
 void store_outbox_submit(struct store_outbox *o, struct store_job *job);
-/* Makes numbers of notifications unique in the world; fixed for a database. */
-const char *store_instance(struct store *s, struct arena *life, struct fault *f);
 /* Finishes what was submitted when the database answers within `wait`, then ends. */
 void store_outbox_stop(struct store_outbox *o, msec wait);
 

@@ -23,6 +23,7 @@ CREATE TABLE vigil_kb.lane (
     next_at timestamptz,
     attempts integer NOT NULL DEFAULT 0,
     failing_since timestamptz,
+    bundles boolean NOT NULL DEFAULT false,
     collect boolean NOT NULL DEFAULT false,
     claimed_by text,
     last_sent_at timestamptz
@@ -30,7 +31,8 @@ CREATE TABLE vigil_kb.lane (
 COMMENT ON COLUMN vigil_kb.lane.sentinel_id IS 'Whose; empty: all of the owner''s that are combined';
 COMMENT ON COLUMN vigil_kb.lane.next_at IS 'When its head is due; empty: nothing is owed';
 COMMENT ON COLUMN vigil_kb.lane.attempts IS 'How often in a row its head failed';
-COMMENT ON COLUMN vigil_kb.lane.collect IS 'What is due goes as one message';
+COMMENT ON COLUMN vigil_kb.lane.bundles IS 'What is due goes as one message, always';
+COMMENT ON COLUMN vigil_kb.lane.collect IS 'The same, once: it was held back';
 CREATE UNIQUE INDEX lane_key ON vigil_kb.lane
     (md5(target), method, coalesce(sentinel_id, 0), owner);
 CREATE INDEX lane_sentinel ON vigil_kb.lane (sentinel_id);
@@ -78,9 +80,33 @@ ALTER TABLE vigil_kb.notification
     ADD CHECK ((kind = 'change') = (change_id IS NOT NULL));
 COMMENT ON COLUMN vigil_kb.notification.bundle IS 'Those with the same number are one message';
 CREATE INDEX notification_sentinel ON vigil_kb.notification (sentinel_id, id);
-CREATE INDEX notification_lane ON vigil_kb.notification (lane_id, id) WHERE state = 'pending';
+CREATE INDEX notification_lane ON vigil_kb.notification (lane_id, next_try_at, id)
+    WHERE state = 'pending';
+CREATE INDEX notification_bundle ON vigil_kb.notification (bundle) WHERE bundle IS NOT NULL;
 CREATE UNIQUE INDEX notification_once ON vigil_kb.notification
     (sentinel_id, kind, at, method, md5(target)) WHERE change_id IS NULL;
+
+-- Whom to tell, in lanes; places from 1000 on are the operator's.
+CREATE FUNCTION vigil_kb.tell_put(sentinel bigint, place integer, method text, target text,
+    in_lane boolean, combined boolean, bundles boolean) RETURNS void
+    LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    who text;
+    lane bigint;
+BEGIN
+    SELECT s.owner INTO STRICT who FROM vigil_kb.sentinel s WHERE s.id = sentinel;
+    IF in_lane THEN
+        INSERT INTO vigil_kb.lane AS l (owner, sentinel_id, method, target, bundles)
+        VALUES (who, CASE WHEN NOT combined THEN sentinel END, tell_put.method, tell_put.target,
+            tell_put.bundles OR combined)
+        ON CONFLICT (md5(target), method, coalesce(sentinel_id, 0), owner)
+        DO UPDATE SET bundles = excluded.bundles RETURNING l.id INTO lane;
+    END IF;
+    INSERT INTO vigil_kb.tell (sentinel_id, place, method, target, lane_id)
+    VALUES (sentinel, tell_put.place, tell_put.method, tell_put.target, lane);
+END
+$$;
 
 -- How many messages a user got on a day.
 CREATE TABLE vigil_kb.told (
@@ -162,7 +188,7 @@ BEGIN
        AND l.attempts = 0 AND l.next_at > at;
     PERFORM pg_notify('vigil_outbox', '');
     IF coalesce(NEW.end_reason, '') <> 'stopped' THEN
-        PERFORM vigil_kb.owe(ARRAY[NEW.id], ARRAY[0], ARRAY[0], ARRAY[NEW.end_reason],
+        PERFORM vigil_kb.owe(ARRAY[NEW.id], '{0}'::bigint[], '{0}'::bigint[], ARRAY[NEW.end_reason],
             CASE WHEN NEW.started_at IS NULL THEN 'never started' ELSE 'ended' END, at);
     END IF;
     RETURN NULL;
@@ -212,7 +238,7 @@ BEGIN
     IF NEW.last_result = 'not computed' AND NEW.reason ~ '(context|phrase) lost' THEN
         NEW.lost := OLD.lost + 1;
         IF NEW.lost = 3 THEN
-            PERFORM vigil_kb.owe(ARRAY[NEW.sentinel_id], ARRAY[0], ARRAY[0], ARRAY[NEW.reason],
+            PERFORM vigil_kb.owe(ARRAY[NEW.sentinel_id], '{0}'::bigint[], '{0}'::bigint[], ARRAY[NEW.reason],
                 'context lost', (SELECT g.last_fetch_at FROM vigil_kb.page_state g
                    JOIN vigil_kb.sentinel s ON s.page_id = g.page_id WHERE s.id = NEW.sentinel_id));
         END IF;

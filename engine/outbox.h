@@ -1,0 +1,33 @@
+/* outbox -- the wiring between what the store owes and notify, on the engine's loop.
+ *
+ * It claims lanes that are due, delivers from their heads, and settles.  It knows the loop,
+ * the clock and the settings, and nothing of sentinels.
+ */
+#pragma once
+#include "base/loop.h"
+#include "base/pool.h"
+#include "engine/settings.h"
+#include "store/store.h"
+
+struct outbox;
+
+struct outbox_options {
+    struct loop *loop;
+    struct store *store;
+    struct pool *pool; /* writes feeds */
+    const struct clock *clock;
+    const struct settings *settings;
+};
+
+MUST_USE enum err outbox_start(struct arena *life, const struct outbox_options *o,
+        struct fault *f, struct outbox **ret_outbox);
+/* No new deliveries; those under way get a moment to be answered.  NULL is fine. */
+void outbox_stop(struct outbox *o);
+/* When the pool has ended, too. */
+void outbox_free(struct outbox *o);
+
+struct outbox_stats {
+    uint64_t accepted, failed, dead; /* attempts */
+    size_t lanes, flying;
+};
+void outbox_stats_get(const struct outbox *o, struct outbox_stats *ret);
