@@ -24,6 +24,9 @@ enum option_flag {
     OPT_LIMIT = 1 << 7,
     OPT_WAIT = 1 << 8,
     OPT_AS = 1 << 10,
+    OPT_DEAD = 1 << 20,
+    OPT_RESEND = 1 << 21,
+    OPT_LOOK = 1 << 22,
     OPT_REST = 1 << 9, /* everything behind the command goes to another program */
 };
 
@@ -32,8 +35,8 @@ struct cli {
     const char *command;
     struct settings settings;
     const char *db, *data;
-    bool json, follow, cascade, quiet;
-    const char *since, *state, *user, *now, *limit, *wait, *as;
+    bool json, follow, cascade, quiet, dead;
+    const char *since, *state, *user, *now, *limit, *wait, *as, *resend;
     char **args;
     int nargs;
 };

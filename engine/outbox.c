@@ -385,6 +385,11 @@ static void stirred(void *arg)
     pump(o);
 }
 
+void outbox_look(struct outbox *o)
+{
+    stirred(o);
+}
+
 /* ---- start and stop ------------------------------------------------------------------- */
 
 static enum err read_settings(struct outbox *o, struct fault *f)

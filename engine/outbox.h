@@ -26,6 +26,9 @@ void outbox_stop(struct outbox *o);
 /* When the pool has ended, too. */
 void outbox_free(struct outbox *o);
 
+/* Looks whether something is due now: for whoever moves the clock by hand. */
+void outbox_look(struct outbox *o);
+
 struct outbox_stats {
     uint64_t accepted, failed, dead; /* attempts */
     size_t lanes, flying;

@@ -91,6 +91,7 @@ CREATE FUNCTION vigil_kb.tell_put(sentinel bigint, place integer, method text, t
     in_lane boolean, combined boolean, bundles boolean) RETURNS void
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $$
+#variable_conflict use_column
 DECLARE
     who text;
     lane bigint;
