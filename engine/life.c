@@ -19,7 +19,7 @@
 
 struct transition {
     struct store_plan_job plan;
-    struct store_step step;
+    struct store_step step[2]; /* the second: it came late */
     struct engine *engine;
     struct arena *arena;
 };
@@ -29,9 +29,20 @@ static void transition_done(struct store_job *job)
     struct transition *t = container_of(job, struct transition, plan.job);
     engine_answered(t->engine);
     if (job->err != OK)
-        log_error("sentinel \"%s\": %s was not recorded: %s", t->step.name, t->step.event_kind,
-                job->fault.message);
+        log_error("sentinel \"%s\": %s was not recorded: %s", t->step[0].name,
+                t->step[0].event_kind, job->fault.message);
     arena_free(t->arena);
+}
+
+static struct store_step came_late(const struct store_step *step, struct arena *a)
+{
+    char span[TIME_TEXT_SIZE];
+    struct store_step late = *step;
+    late.kind = STORE_STEP_EVENT;
+    late.event_kind = "overdue";
+    late.event_detail = arena_printf(a, "%s: %s late", step->event_kind,
+            time_span(step->event_actual_at - step->event_at, span));
+    return late;
 }
 
 static void record(struct sentinel *s, const char *event_kind, const char *detail, msec nominal)
@@ -41,7 +52,7 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
     struct transition *t = arena_new_of(a, struct transition);
     t->arena = a;
     t->engine = e;
-    t->step = (struct store_step){
+    t->step[0] = (struct store_step){
             .kind = STORE_STEP_STATE,
             .sentinel_id = s->id,
             .name = arena_strdup(a, s->name),
@@ -60,8 +71,10 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
     };
     t->plan.job.kind = STORE_JOB_PLAN;
     t->plan.job.done = transition_done;
-    t->plan.steps = &t->step;
+    t->plan.steps = t->step;
     t->plan.nsteps = 1;
+    if (event_kind && engine_wall(e) - nominal > OVERDUE_MS)
+        t->step[t->plan.nsteps++] = came_late(t->step, a);
     engine_submit(e, &t->plan.job);
 }
 
@@ -163,6 +176,7 @@ static void start_now(struct life *l, msec nominal)
         s->starts_at = nominal;
     if (s->to.kind == GRAMMAR_TIME_FOR) {
         s->ends_at = nominal + s->to.offset;
+        rule_drop(l->engine, &l->end_rule);
         watch_end(l);
     }
     if (s->enabled) /* (2) */
@@ -314,7 +328,8 @@ static void watch_start(struct life *l)
 
 void life_prepare(struct engine *e, struct sentinel *s)
 {
-    struct life *l = arena_new_of(s->arena, struct life);
+    struct life *l = calloc(1, sizeof *l);
+    CHECK(l);
     l->engine = e;
     l->sentinel = s;
     list_init(&l->in_stream);
@@ -410,24 +425,77 @@ void life_give_events(
     s->life->start = s->life->end = NULL;
 }
 
+static void end_if_due(struct life *l)
+{
+    struct sentinel *s = l->sentinel;
+    msec ends = point_due(l->engine, &s->to, s->ends_at);
+    if (ends <= led_wall(l->engine->led))
+        end_now(l, "to-reached", ends);
+}
+
+/* Waits for its start and its end; what is due already happens at once. */
+static void await(struct life *l)
+{
+    struct sentinel *s = l->sentinel;
+    if (s->phase == PHASE_ENDED)
+        return;
+    msec starts = point_due(l->engine, &s->from, s->starts_at);
+    watch_end(l);
+    if (starts <= led_wall(l->engine->led))
+        start_now(l, starts);
+    else
+        watch_start(l);
+    end_if_due(l);
+}
+
 void life_begin(
         struct engine *e, struct sentinel *s, struct led_event *start, struct led_event *end)
 {
     life_prepare(e, s);
     s->life->start = start;
     s->life->end = end;
-    if (s->phase == PHASE_ENDED)
-        return;
-    msec now = led_wall(e->led);
-    msec starts = point_due(e, &s->from, s->starts_at);
-    watch_end(s->life);
-    if (starts <= now)
-        start_now(s->life, starts);
-    else
-        watch_start(s->life);
-    msec ends = point_due(e, &s->to, s->ends_at);
-    if (ends <= now)
-        end_now(s->life, "to-reached", ends);
+    await(s->life);
+}
+
+void life_move(struct sentinel *from, struct sentinel *to)
+{
+    to->life = from->life;
+    to->life->sentinel = to;
+    from->life = NULL;
+    to->enabled = from->enabled;
+    sentinel_go_on(to, from);
+}
+
+static void move_to_page(struct life *l)
+{
+    struct sentinel *s = l->sentinel;
+    struct webpage *old = l->page;
+    l->page = webpage_get(l->engine, s->page_id, s->url);
+    l->page->lives++;
+    old->lives--;
+    webpage_free_if_unused(old);
+}
+
+void life_altered(struct sentinel *s, bool keeps_place)
+{
+    struct life *l = s->life;
+    struct engine *e = l->engine;
+    if (!keeps_place) {
+        leave(l);
+        move_to_page(l);
+    }
+    rule_drop(e, &l->start_rule);
+    rule_drop(e, &l->end_rule);
+    if (s->phase == PHASE_RUNNING) {
+        watch_end(l);
+        if (!keeps_place && s->enabled) {
+            enter(l, /* resume= */ false, engine_wall(e));
+            record(s, NULL, NULL, engine_wall(e));
+        }
+        end_if_due(l);
+    } else {
+        await(l);
+    }
 }
 
 msec life_due(const struct engine *e, const struct sentinel *s)
@@ -484,6 +552,7 @@ void life_leave(struct sentinel *s)
     led_event_drop(l->engine->led, l->end);
     struct webpage *page = l->page;
     s->life = NULL;
+    free(l);
     page->lives--;
     webpage_free_if_unused(page);
 }

@@ -49,6 +49,9 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
         p->cap = cap;
     }
     struct sentinel *s = subject.made ? subject.made : subject.known;
+    struct sentinel_words words = {0};
+    if (subject.made)
+        words = sentinel_words(s, p->life);
     plan->subjects[plan->nsteps] = subject;
     plan->steps[plan->nsteps] = (struct store_step){
             .kind = kind,
@@ -58,9 +61,13 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
             .definition = s->definition,
             .state = sentinel_state(s),
             .url = s->url,
-            .monitor = s->monitor,
-            .fetch = s->fetch,
-            .compare = s->compare,
+            .monitor = words.monitor,
+            .fetch = words.fetch,
+            .compare = words.compare,
+            .from_point = words.from,
+            .from_of = s->from.of,
+            .to_point = words.to,
+            .to_of = s->to.of,
             .installed_at = s->installed_at,
             .starts_at = s->starts_at,
             .ends_at = s->ends_at,

@@ -2,13 +2,11 @@
  *
  * Every promise about what leaves this process is kept by the lines below, so there is no
  * second place that makes a handle:
- *  (1) http and https (a mail goes by smtp and nothing else), and no redirect followed by libcurl: each hop is judged by us and
- *      is a request of its own;
- *  (2) no proxy, netrc, cookie, credential or environment that nobody set;
- *  (3) the address is decided at each connect and again before a request on a reused
- *      connection;
- *  (4) certificates and names are verified, TLS 1.2 or later;
- *  (5) bodies come undecoded except for chunks, and all times are limited; and
+ *  (1) http and https (a mail goes by smtp and nothing else), and no redirect followed by
+ * libcurl: each hop is judged by us and is a request of its own; (2) no proxy, netrc, cookie,
+ * credential or environment that nobody set; (3) the address is decided at each connect and
+ * again before a request on a reused connection; (4) certificates and names are verified,
+ * TLS 1.2 or later; (5) bodies come undecoded except for chunks, and all times are limited; and
  *  (6) nothing waits for a resolver thread, not even clean-up.
  *
  * Each hop has a handle of its own.  Using them again would save a little, but libcurl 7.88

@@ -50,6 +50,7 @@ enum err store_load_sentinels(struct store *s, struct arena *life, struct fault 
                 .entered_at = result_time(r, i, 12),
                 .last_version = result_int(r, i, 13),
                 .url = keep(life, result_text(r, i, 14)),
+                .has_points = result_text(r, i, 15)[0] == 't',
         };
         each(&row, arg);
     }

@@ -180,19 +180,24 @@ def _():
              "COMPARE moving:n and every:n"),
             ("CREATE SENTINEL a USING http://a.org MONITOR links COMPARE moving:3",
              "COMPARE moving:n and every:n"),
-            ("CREATE SENTINEL a USING http://a.org MONITOR links NOTIFY BY email a@b.org",
-             "NOTIFY BY email"),
-            ("CREATE SENTINEL a USING http://a.org MONITOR links NOTIFY BY webhook http://b.org",
-             "NOTIFY BY webhook"),
             ("CREATE SENTINEL a USING http://a.org MONITOR links WITH (method = 'POST')",
              "request options (WITH)"),
-            ("ALTER SENTINEL later FETCH EVERY 1 hour", "ALTER SENTINEL"),
             ("SUBSCRIPTION S monitoring select <P/> where URL = 'http://x.org/a' report when daily",
              "SUBSCRIPTION")):
         later = "CREATE SENTINEL later USING http://a.org MONITOR links;\n"
         refused(later + text, f"(stdin):2:", f"E090: this Vigil cannot run {what} yet")
         with Vigil() as v:  # the definition is right
             v.run("check", "-", input=later + text)
+
+
+@test("whoever cannot be told with these settings is refused, with the setting that is missing")
+def _():
+    for method, setting in (("email a@b.org", "no mail can be sent: the setting notify.smtp"),
+                            ("fax '123456'", "no fax can be sent: the setting notify.fax_gateway"),
+                            ("phone '123456'",
+                             "no phone can be reached: the setting notify.phone_gateway")):
+        refused(f"CREATE SENTINEL a USING http://a.org MONITOR links\nNOTIFY BY {method}",
+                "(stdin):2:", f"E090: {setting} is empty")
 
 
 @test("a change type is either installed, or refused because it cannot be run yet; never half")
@@ -338,6 +343,19 @@ def _():
         contains(v.add(text, code=1).stderr, 'E044: sentinel "s999" exists already')
         v.run("drop", *[f"s{i}" for i in range(1000)])
         nothing_installed(v)
+
+
+@test("a selector that cannot be read is found by check already, at its place")
+def _():
+    for text, column, what in (
+            ("CREATE SENTINEL a USING http://a.org MONITOR links IN XPATH '//p['", 61, "//p["),
+            ("CREATE SENTINEL a USING http://a.org MONITOR links IN CSS 'p >> q'", 59, "p >> q"),
+            ("CREATE SENTINEL a USING http://a.org MONITOR links IN XPATH 'document(\"/x\")'", 61,
+             "document")):
+        with Vigil() as v:
+            said = v.run("check", "-", input=text, code=1).stderr
+            contains(said, f"(stdin):1:{column}: error: E063: ")
+            contains(said, what)
 
 
 main()

@@ -34,7 +34,7 @@ TEST(status, "a sentinel that was added is shown with all it said")
             "last_fetch_at=- last_version=- last_change_at=- last_notified_at=- "
             "next_fetch_at=- "
             "evaluations=0 changes=0 notifications=0 last_result=- error=- "
-            "definition=CREATE SENTINEL ...");
+            "definition=CREATE SENTINEL ... waiting_for=- dependants={} overdue_since=-");
     EXPECT_INT(store_rows_type(r, 0), STORE_TEXT);
     EXPECT_INT(store_rows_type(r, 7), STORE_TIME);
     EXPECT_INT(store_rows_type(r, 17), STORE_INT);
@@ -124,7 +124,8 @@ TEST(version, "a version, its change, counters and notification arrive together"
     REQUIRE(store_rows_count(r) == 1);
     EXPECT_TEXT(row_text(&x, r, 0),
             "id=1 sentinel=news at=2026-09-21T14:13:22Z method=dashboard target= state=sent "
-            "attempts=1 next_try_at=- sent_at=2026-09-21T14:13:22Z error=- kind=change owner=ann change=1 message=1");
+            "attempts=1 next_try_at=- sent_at=2026-09-21T14:13:22Z error=- kind=change "
+            "owner=ann change=1 message=1");
 }
 
 TEST(twice, "the same version given twice is recorded once")

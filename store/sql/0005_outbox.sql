@@ -179,18 +179,18 @@ CREATE FUNCTION vigil_kb.sentinel_ended() RETURNS trigger
     LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    at timestamptz := coalesce(NEW.ended_at, OLD.ends_at, NEW.installed_at);
+    ended timestamptz := coalesce(NEW.ended_at, OLD.ends_at, NEW.installed_at);
 BEGIN
     -- What was collected for a period that will not be completed goes now.
-    UPDATE vigil_kb.notification n SET next_try_at = at
-     WHERE n.sentinel_id = NEW.id AND n.state = 'pending' AND n.next_try_at > at;
-    UPDATE vigil_kb.lane l SET next_at = at
+    UPDATE vigil_kb.notification n SET next_try_at = ended
+     WHERE n.sentinel_id = NEW.id AND n.state = 'pending' AND n.next_try_at > ended;
+    UPDATE vigil_kb.lane l SET next_at = ended
      WHERE l.id IN (SELECT t.lane_id FROM vigil_kb.tell t WHERE t.sentinel_id = NEW.id)
-       AND l.attempts = 0 AND l.next_at > at;
+       AND l.attempts = 0 AND l.next_at > ended;
     PERFORM pg_notify('vigil_outbox', '');
     IF coalesce(NEW.end_reason, '') <> 'stopped' THEN
         PERFORM vigil_kb.owe(ARRAY[NEW.id], '{0}'::bigint[], '{0}'::bigint[], ARRAY[NEW.end_reason],
-            CASE WHEN NEW.started_at IS NULL THEN 'never started' ELSE 'ended' END, at);
+            CASE WHEN NEW.started_at IS NULL THEN 'never started' ELSE 'ended' END, ended);
     END IF;
     RETURN NULL;
 END
