@@ -293,6 +293,7 @@ static enum err start_mail(struct carrier *c, const struct clock *clock, struct 
     static const char *const anywhere[] = {"0.0.0.0/0", "::/0"}; /* (2) */
     const struct settings *s = c->settings;
     const char *tls = settings_text(s, SETTING_NOTIFY_SMTP_TLS);
+    const char *ca = settings_text(s, SETTING_NOTIFY_SMTP_CA);
     c->smtp = settings_text(s, SETTING_NOTIFY_SMTP);
     c->user = settings_text(s, SETTING_NOTIFY_SMTP_USER);
     c->user = *c->user ? c->user : NULL;
@@ -321,6 +322,7 @@ static enum err start_mail(struct carrier *c, const struct clock *clock, struct 
             .first_byte_timeout = c->timeout,
             .total_timeout = 2 * c->timeout,
             .max_connections = 4,
+            .ca_file = *ca ? ca : NULL,
             .max_host_connections = 4,
             .clock = clock,
     };

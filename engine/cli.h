@@ -86,8 +86,14 @@ struct shown_change {
     int64_t inserted, deleted, updated, moved;
     msec at;
 };
-void cli_print_change(const struct shown_change *c, bool whole, FILE *to);
-void cli_print_change_row(const struct store_rows *rows, int row, bool whole, FILE *to);
+void cli_print_change(const struct shown_change *c, FILE *to);
+void cli_print_change_row(const struct store_rows *rows, int row, FILE *to);
+
+/* The same as notify shows it, and shown: a heading, then its parts. */
+struct notify_item;
+void cli_change_item(struct arena *life, const struct store_rows *rows, int row,
+        struct notify_item *ret_item);
+void cli_print_item(struct cli *c, struct notify_item *item, bool html, FILE *to);
 
 /* Where the embedded database is unless said otherwise. */
 const char *cli_default_data(struct arena *life);

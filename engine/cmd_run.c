@@ -28,7 +28,7 @@ static void show_change(const struct engine_change *c, void *arg)
             .moved = c->moved,
             .at = c->at,
     };
-    cli_print_change(&shown, /* whole= */ false, stdout);
+    cli_print_change(&shown, stdout);
 }
 
 /* As a shell wants it; plain words stay as they are. */

@@ -45,8 +45,9 @@ static size_t on_reply(char *data, size_t size, size_t n, void *arg)
     int64_t code;
     if (len >= 3 && str_to_int((struct str){data, 3}, &code) && code >= 200 && code < 600) {
         c->reply = (int)code;
-        size_t text = len < 4 ? len : 4;
-        snprintf(c->reply_text, sizeof c->reply_text, "%.*s", (int)(len - text), data + text);
+        size_t skip = len < 4 ? len : 4;
+        struct str text = str_trim((struct str){data + skip, len - skip});
+        snprintf(c->reply_text, sizeof c->reply_text, "%.*s", (int)text.len, text.ptr);
     }
     if (t->phase != FETCH_CONNECTING)
         loop_timer_set(t->fetch->loop, &t->phase_timer, t->fetch->o.first_byte_timeout);
@@ -91,6 +92,13 @@ void fetch_cargo_set(struct fetch_transfer *t, CURL *c)
     add(&t->run->lines, "Expect:"); /* the answer counts, not a permission to send */
     for (size_t i = 0; p->headers && p->headers[i]; i++)
         add(&t->run->lines, p->headers[i]);
+}
+
+void fetch_cargo_refused(const struct fetch_address *a, char why[FETCH_WHY_SIZE])
+{
+    char address[FETCH_ADDRESS_TEXT_SIZE], block[FETCH_CIDR_TEXT_SIZE];
+    snprintf(why, FETCH_WHY_SIZE, "%s is not a public address; allow it with notify.allow = %s",
+            fetch_address_text(a, address), fetch_address_block(a, block));
 }
 
 void fetch_cargo_release(struct fetch_cargo *cargo)

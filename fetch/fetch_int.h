@@ -148,6 +148,7 @@ void fetch_transfer_put(struct fetch_transfer *t, const char *url, const char *d
 
 /* deliver.c: a transfer with cargo */
 void fetch_cargo_set(struct fetch_transfer *t, CURL *c);
+void fetch_cargo_refused(const struct fetch_address *a, char why[FETCH_WHY_SIZE]);
 void fetch_cargo_release(struct fetch_cargo *cargo);
 enum fetch_outcome fetch_cargo_judge(struct fetch_transfer *t, CURLcode code);
 

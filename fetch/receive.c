@@ -36,6 +36,8 @@ curl_socket_t fetch_on_socket_open(
     }
     if (!fetch_address_is_allowed(&t->fetch->policy, &a)) {
         fetch_reason_refused(&a, run->refused);
+        if (t->cargo) /* another setting than for pages */
+            fetch_cargo_refused(&a, run->refused);
         return CURL_SOCKET_BAD; /* (1) */
     }
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);

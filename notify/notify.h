@@ -220,6 +220,10 @@ struct notify_style {
 /* One change's parts.  HTML is a fragment; notify_page wraps fragments into a page. */
 void notify_show(struct buf *out, const struct notify_item *item, struct notify_style style);
 
+/* Two versions' lines (their text in `now`) as one list: same, came, went, updated. */
+void notify_compare(struct arena *life, const struct notify_line *old, size_t nold,
+        const struct notify_line *now, size_t nnow, struct notify_part *part);
+
 /* Everything a message says, as text and as a page of its own. */
 void notify_text(const struct notify *n, const struct notify_message *m, struct buf *out);
 void notify_html(const struct notify *n, const struct notify_message *m, struct buf *out);

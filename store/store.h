@@ -84,6 +84,7 @@ enum store_query {
     STORE_Q_EVENTS,        /* $1 name: its events, newest last */
     STORE_Q_VERSIONS,      /* $1 url */
     STORE_Q_NOTIFICATIONS, /* $1 name or NULL, $2 state or NULL */
+    STORE_Q_PRESENTATION,  /* $1 change id: page_id, presentation of its sentinel */
     STORE_Q_RESEND,        /* $1 number of a notification: one row, whether it will be */
     STORE_Q_FIGURES,       /* one row: counts of sentinels by state, pages, versions, changes,
                               pending, bytes */

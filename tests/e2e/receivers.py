@@ -17,6 +17,11 @@ import threading
 
 # Debian's packages, also when another python3 comes first on the path.
 sys.path.append("/usr/lib/python3/dist-packages")
+import logging
+import warnings
+
+warnings.simplefilter("ignore")
+logging.getLogger("mail.log").setLevel(logging.CRITICAL)
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult
 
@@ -116,8 +121,8 @@ class Mails:
 
         def login(server, session, envelope, mechanism, data):
             mails.logins.append((mechanism, data.login, data.password, session.ssl is not None))
-            return AuthResult(success=(data.login == user.encode()
-                                       and data.password == password.encode()))
+            right = (data.login, data.password) == (user.encode(), password.encode())
+            return AuthResult(success=right, handled=False)
 
         options = {}
         if tls:
