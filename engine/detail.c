@@ -95,7 +95,7 @@ void detail_item(struct arena *life, const struct store_owed *o, struct notify_i
             .last_modified = o->last_modified,
             .last_evaluated = o->last_evaluated,
             .last_notified = o->last_notified,
-            .last_seen = MSEC_NEVER,
+            .last_seen = o->last_seen,
             .installed = o->installed,
             .ends = o->ends,
             .notifications = o->notifications,

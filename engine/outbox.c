@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "engine/carrier.h"
 #include "engine/feeds.h"
+#include "engine/letter.h"
 #include "engine/telling.h"
 #include "store/crash.h"
 #include "store/outbox.h"
@@ -240,6 +241,13 @@ static void answered(const struct notify_result *r, void *arg)
     pump(o);
 }
 
+/* A message on its way to be sent. */
+struct dispatch {
+    struct arena *life;
+    struct lane *lane;
+    struct notify_message m;
+};
+
 static void build(struct lane *l, struct arena *life, struct notify_message *m)
 {
     struct outbox *o = l->batch->outbox;
@@ -255,7 +263,6 @@ static void build(struct lane *l, struct arena *life, struct notify_message *m)
     };
     for (size_t i = 0; i < l->n; i++)
         detail_item(life, &l->of->owed[l->at + i], &m->items[i]);
-    notify_sort(m->items, m->nitems);
 }
 
 /* A method whose settings are gone fails like a receiver that is away. */
@@ -263,6 +270,30 @@ static void cannot(struct lane *l, const struct fault *f)
 {
     struct notify_result r = {.outcome = NOTIFY_LATER, .reason = f->message};
     answered(&r, l);
+}
+
+static bool is_mail(const char *method)
+{
+    return strcmp(method, "email") == 0 || strcmp(method, "fax") == 0 ||
+           strcmp(method, "phone") == 0;
+}
+
+/* The message is complete. */
+static void dispatch(void *arg)
+{
+    struct dispatch *d = arg;
+    struct lane *l = d->lane;
+    struct outbox *o = l->batch->outbox;
+    struct fault f = {0};
+    notify_sort(d->m.items, d->m.nitems);
+    CRASH_POINT("before_send");
+    if (strcmp(l->of->method, "bulletin") == 0)
+        feeds_write(o->feeds, &d->m, answered, l);
+    else if (notify_can(o->notify, l->of->method, l->of->target, &f) != OK)
+        cannot(l, &f);
+    else
+        notify_deliver(o->notify, &d->m, answered, l);
+    arena_free(d->life);
 }
 
 /* Sends the lane's next message; when there is none it is over: (1). */
@@ -278,18 +309,16 @@ static void send_next(struct lane *l)
     l->n = 1;
     while (l->at + l->n < of->nowed && of->owed[l->at + l->n].bundle == of->owed[l->at].bundle)
         l->n++;
-    SCRATCH struct arena *scratch = arena_new(NULL, "message");
-    struct notify_message m;
-    struct fault f = {0};
-    build(l, scratch, &m);
+    struct arena *life = arena_new(NULL, "message");
+    struct dispatch *d = arena_new_of(life, struct dispatch);
+    d->life = life;
+    d->lane = l;
+    build(l, life, &d->m);
     o->flying++;
-    CRASH_POINT("before_send");
-    if (strcmp(of->method, "bulletin") == 0)
-        feeds_write(o->feeds, &m, answered, l);
-    else if (notify_can(o->notify, of->method, of->target, &f) != OK)
-        cannot(l, &f);
+    if (is_mail(of->method))
+        letter_fill(o->store, life, &d->m, &of->owed[l->at], dispatch, d);
     else
-        notify_deliver(o->notify, &m, answered, l);
+        dispatch(d);
 }
 
 /* ---- claiming ------------------------------------------------------------------------- */

@@ -214,6 +214,7 @@ void present_pair(struct arena *life, const struct notify_line *old, size_t nold
     struct notify_part *parts = arena_array_of(life, 2, struct notify_part);
     parts[0].type = "page";
     notify_compare(life, old, nold, now, nnow, &parts[0]);
+    item->ratio = notify_ratio(&parts[0]);
     if (item->look == NOTIFY_ONLY) {
         show_rows(item, &parts[0]);
         return;

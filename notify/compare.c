@@ -167,3 +167,38 @@ void notify_compare(struct arena *life, const struct notify_line *old, size_t no
     for (size_t k = (size_t)t.m; k < nnow; k++)
         put(part, NOTIFY_SAME, NULL, &now[k]);
 }
+
+static size_t count_words(struct str s)
+{
+    size_t n = 0;
+    bool inside = false;
+    for (size_t i = 0; i < s.len; i++) {
+        bool space = s.ptr[i] == ' ' || s.ptr[i] == '\t';
+        n += !space && !inside;
+        inside = !space;
+    }
+    return n;
+}
+
+double notify_ratio(const struct notify_part *part)
+{
+    size_t all = 0, kept = 0;
+    for (size_t i = 0; i < part->nlines; i++) {
+        const struct notify_line *l = &part->lines[i];
+        size_t old = count_words(str_of(l->old)), now = count_words(str_of(l->now));
+        if (l->mark == NOTIFY_SAME || l->mark == NOTIFY_MOVED) {
+            all += 2 * now;
+            kept += now;
+            continue;
+        }
+        all += old + now;
+        if (l->mark != NOTIFY_UPDATED)
+            continue;
+        SCRATCH struct arena *scratch = arena_new(NULL, "words");
+        struct words a, b;
+        words_compare(scratch, str_of(l->old), str_of(l->now), &a, &b);
+        for (size_t k = 0; k < b.n; k++)
+            kept += b.runs[k].changed ? 0 : count_words(b.runs[k].text);
+    }
+    return all ? 1 - 2.0 * (double)kept / (double)all : 0;
+}

@@ -224,6 +224,9 @@ void notify_show(struct buf *out, const struct notify_item *item, struct notify_
 void notify_compare(struct arena *life, const struct notify_line *old, size_t nold,
         const struct notify_line *now, size_t nnow, struct notify_part *part);
 
+/* How much of the words changed: 1 - 2 x kept / (old + new). */
+double notify_ratio(const struct notify_part *part);
+
 /* Everything a message says, as text and as a page of its own. */
 void notify_text(const struct notify *n, const struct notify_message *m, struct buf *out);
 void notify_html(const struct notify *n, const struct notify_message *m, struct buf *out);

@@ -130,8 +130,10 @@ const char *record_line(const struct notify_item *it, int line, struct buf *valu
         put_time(value, it->ends);
         return "Ends";
     case 11:
-        buf_printf(value, "%lld comparisons, %lld notifications", (long long)it->evaluations,
-                (long long)it->notifications);
+        if (it->evaluations)
+            buf_printf(value, "%lld comparison%s, %lld notification%s",
+                    (long long)it->evaluations, it->evaluations == 1 ? "" : "s",
+                    (long long)it->notifications, it->notifications == 1 ? "" : "s");
         return "So far";
     }
     return NULL;
@@ -212,7 +214,7 @@ static void html_record(const struct notify *n, const struct notify_item *it, st
             continue;
         buf_printf(out,
                 "<tr><td style=\"padding:0 16px 0 0;vertical-align:top;white-space:nowrap\">%s"
-                "</td><td style=\"overflow-wrap:anywhere;color:#24292f\">",
+                "</td><td style=\"vertical-align:top;overflow-wrap:anywhere;color:#24292f\">",
                 name);
         escape_text(out, ESCAPE_HTML, buf_text(&value));
         buf_puts(out, "</td></tr>\r\n");

@@ -64,15 +64,19 @@ static void put_text(struct page *p, const struct notify_line *l, const char *te
         escape_text(p->out, ESCAPE_HTML, text);
 }
 
+/* The mark ends with the word, not with the space behind it. */
 static void put_runs(struct page *p, const struct words *w, enum notify_mark as)
 {
     const char *tag = as == NOTIFY_INSERTED ? "ins" : "del"; /* (3) */
     for (size_t i = 0; i < w->n; i++) {
-        if (w->runs[i].changed)
-            buf_printf(p->out, "<%s style=\"%s\">", tag, marks[as].word);
-        escape(p->out, ESCAPE_HTML, w->runs[i].text, 0);
-        if (w->runs[i].changed)
-            buf_printf(p->out, "</%s>", tag);
+        struct str text = w->runs[i].text, word = str_trim(text);
+        if (!w->runs[i].changed) {
+            escape(p->out, ESCAPE_HTML, text, 0);
+            continue;
+        }
+        buf_printf(p->out, "<%s style=\"%s\">", tag, marks[as].word);
+        escape(p->out, ESCAPE_HTML, word, 0);
+        buf_printf(p->out, "</%s>%s", tag, word.len < text.len ? " " : "");
     }
 }
 

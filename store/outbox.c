@@ -20,7 +20,7 @@ static const char *copy(struct arena *life, const PGresult *r, int row, int colu
     return text ? arena_strdup(life, text) : NULL;
 }
 
-enum { COLUMN_LANE = 31, COLUMN_COUNT = 32 };
+enum { COLUMN_LANE = 33, COLUMN_COUNT = 34 };
 
 static void read_owed(struct arena *life, const PGresult *r, int row, struct store_owed *o)
 {
@@ -56,6 +56,8 @@ static void read_owed(struct arena *life, const PGresult *r, int row, struct sto
             .ends = result_time(r, row, 28),
             .notifications = result_int(r, row, 29),
             .evaluations = result_int(r, row, 30),
+            .page_id = result_int(r, row, 31),
+            .last_seen = result_time(r, row, 32),
     };
 }
 
@@ -436,8 +438,9 @@ enum err outbox_apply(struct conn *c, struct store_job *job, const char *session
     case STORE_JOB_VERSION:
     case STORE_JOB_TOUCH:
     case STORE_JOB_PLAN:
-    case STORE_JOB_LOAD:
         break; /* the writer's */
+    case STORE_JOB_LOAD:
+        return apply_load(c, container_of(job, struct store_load_job, job), scratch, f);
     }
     CHECK(!"a kind of job of the outbox");
     return ERR_STORE;

@@ -17,7 +17,7 @@
 #include "store/store.h"
 
 struct store_owed { /* one notification; texts live in the claim's arena */
-    int64_t id, change, sentinel_id, bundle;
+    int64_t id, change, sentinel_id, page_id, bundle;
     const char *kind, *words; /* words: of a notice; NULL: none */
     msec at, due;
     int64_t attempts;
@@ -26,7 +26,7 @@ struct store_owed { /* one notification; texts live in the claim's arena */
     int64_t old_version, new_version, inserted, deleted, updated, moved;
     const char *summary, *detail; /* NULL: a notice, or too large to be sent along */
     const char *last_modified;
-    msec last_evaluated, last_notified, installed, ends;
+    msec last_evaluated, last_notified, last_seen, installed, ends;
     int64_t notifications, evaluations;
 };
 
@@ -119,7 +119,7 @@ MUST_USE enum err store_outbox_start(struct store *s, struct loop *loop,
         const struct store_outbox_options *o, const struct store_outbox_hooks *hooks,
         struct arena *life, struct fault *f, struct store_outbox **ret_o,
         const char **ret_instance);
-/* Kinds CLAIM, SETTLE, BULLETIN and PUBLISH. */
+/* Kinds CLAIM, SETTLE, BULLETIN, PUBLISH and LOAD. */
 void store_outbox_submit(struct store_outbox *o, struct store_job *job);
 /* Finishes what was submitted when the database answers within `wait`, then ends. */
 void store_outbox_stop(struct store_outbox *o, msec wait);
