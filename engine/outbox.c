@@ -134,6 +134,8 @@ static void settled(struct store_job *job)
             s->lanes[i]->is_over = true; /* somebody held it: next time */
         else
             lane_free(s->lanes[i]);
+    if (s->job.nlanes)
+        o->stirred = true; /* what came while they were claimed is to be found */
     arena_free(s->life);
     settle(o);
     pump(o);
@@ -529,4 +531,5 @@ void outbox_stats_get(const struct outbox *o, struct outbox_stats *ret)
     *ret = o->stats;
     ret->lanes = o->nlanes;
     ret->flying = o->flying;
+    ret->busy = o->nlanes || o->claiming || o->settling;
 }

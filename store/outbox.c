@@ -209,8 +209,8 @@ static void take_rows(struct store_claim_job *job, const PGresult *r)
             int n = 0;
             while (row + n < end && result_int(r, row + n, 1) == message)
                 n++;
-            if (n < all && l->nowed > 0)
-                break;
+            if (l->nowed > 0 && (n < all || l->is_bundle))
+                break; /* what is not bundled yet will be by the next claim */
             for (int i = 0; i < n; i++)
                 read_owed(job->life, r, row + i, &l->owed[l->nowed++]);
             if (n < all) {
