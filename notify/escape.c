@@ -70,7 +70,7 @@ void escape_text(struct buf *out, enum escape_place place, const char *s)
 
 /* ---- headers of a mail ---- */
 
-enum { LINE_COLUMNS = 76, WORD_BYTES = 42 }; /* 42 bytes are 56 characters in base64 */
+enum { LINE_COLUMNS = 76, WORD_FRAME = 12 }; /* =?UTF-8?B??= */
 
 static bool is_plain(struct str s)
 {
@@ -143,7 +143,7 @@ void escape_header(struct buf *out, const char *text, size_t used)
         return;
     }
     for (size_t at = 0; at < s.len;) {
-        size_t n = 0, room = used + 72 > LINE_COLUMNS ? 24 : WORD_BYTES;
+        size_t n = 0, room = (LINE_COLUMNS - WORD_FRAME - used) / 4 * 3;
         while (at + n < s.len) {
             size_t c = utf8_length(s.ptr + at + n, s.len - at - n);
             if (n + c > room)
