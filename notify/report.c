@@ -179,9 +179,11 @@ static void text_item(const struct notify *n, const struct notify_item *it, stru
     report_link(n, it, &value);
     if (value.len)
         buf_printf(out, "%-15s %s\n", "More", buf_text(&value));
-    else if (it->change)
-        buf_printf(
-                out, "%-15s vigil diff %s %lld\n", "More", it->sentinel, (long long)it->change);
+    else if (it->change) {
+        buf_printf(out, "%-15s vigil diff ", "More");
+        escape_text(out, ESCAPE_PLAIN, it->sentinel);
+        buf_printf(out, " %lld\n", (long long)it->change);
+    }
 }
 
 void notify_text(const struct notify *n, const struct notify_message *m, struct buf *out)

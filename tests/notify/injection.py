@@ -7,6 +7,7 @@ two can disagree.
 """
 import html
 import json
+import unicodedata
 
 PAYLOADS = [
     "\r\nBcc: eve@example.org", "\nX-Evil: 1", "\r", "\n.\r\n", "\r\n\r\n<html>", "a\x00b", "\x01\x02",
@@ -38,6 +39,15 @@ def plain(payload):
     return out
 
 
+def inside_json(text):
+    """Quotes, backslashes, newline and tab by their short names, other controls by number."""
+    short = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
+    out = "".join(short.get(c) or (f"\\u{ord(c):04x}" if unicodedata.category(c) == "Cc" else c)
+                  for c in text)
+    assert json.loads(f'"{out}"') == text
+    return out
+
+
 def for_c(payload):
     """A C string ends at NUL; bytes that are no UTF-8 come as they are."""
     return payload.split("\0")[0].encode("utf-8", "surrogateescape")
@@ -50,7 +60,7 @@ def main():
         text = plain(seen)
         escaped = html.escape(text, quote=True).replace("&#x27;", "&#39;")
         repaired = "".join("\ufffd" if 0xD800 <= ord(c) < 0xE000 else c for c in seen)
-        inside = json.dumps(repaired, ensure_ascii=False)[1:-1]
+        inside = inside_json(repaired)
         print(*(b.hex() or "-" for b in (for_c(payload), escaped.encode(), text.encode(),
                                          inside.encode())))
 
