@@ -34,6 +34,9 @@ static const struct option {
         {"--as", OPT_LOOK, true, "side, merged, only or html"},
         {"--dead", OPT_DEAD, false, "only those that were given up"},
         {"--resend", OPT_RESEND, true, "send this notification again"},
+        {"--monitor", OPT_MONITOR, true,
+                "the change expression to try; any change if not said"},
+        {"--base", OPT_BASE, true, "where links in both files are seen from"},
         {"--limit", OPT_LIMIT, true, "at most this many, the newest"},
 };
 
@@ -111,6 +114,10 @@ static bool take_option(
         c->limit = value;
     else if (o->flag == OPT_WAIT)
         c->wait = value;
+    else if (o->flag == OPT_MONITOR)
+        c->monitor = value;
+    else if (o->flag == OPT_BASE)
+        c->base = value;
     else if (o->flag == OPT_AS || o->flag == OPT_LOOK)
         c->as = value;
     else if (o->flag == OPT_DEAD)

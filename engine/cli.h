@@ -27,6 +27,8 @@ enum option_flag {
     OPT_DEAD = 1 << 20,
     OPT_RESEND = 1 << 21,
     OPT_LOOK = 1 << 22,
+    OPT_MONITOR = 1 << 16,
+    OPT_BASE = 1 << 17,
     OPT_REST = 1 << 9, /* everything behind the command goes to another program */
 };
 
@@ -36,7 +38,7 @@ struct cli {
     struct settings settings;
     const char *db, *data;
     bool json, follow, cascade, quiet, dead;
-    const char *since, *state, *user, *now, *limit, *wait, *as, *resend;
+    const char *since, *state, *user, *now, *limit, *wait, *as, *resend, *monitor, *base;
     char **args;
     int nargs;
 };
@@ -94,6 +96,9 @@ struct notify_item;
 void cli_change_item(struct arena *life, const struct store_rows *rows, int row,
         struct notify_item *ret_item);
 void cli_print_item(struct cli *c, struct notify_item *item, bool html, FILE *to);
+
+/* The lists of a change's detail, a line each. */
+void cli_print_lists(const char *detail, FILE *to);
 
 /* Where the embedded database is unless said otherwise. */
 const char *cli_default_data(struct arena *life);

@@ -1,6 +1,7 @@
 /* commands -- one function for each word after `vigil`; the table is in main.c. */
 #pragma once
 #include "engine/cli.h"
+#include "engine/engine.h"
 
 void cli_help_command(const struct command *command, FILE *to);
 
@@ -13,6 +14,7 @@ bool cli_has_database(const struct cli *c);
 int cli_no_sentinel(struct cli *c, struct store *s, const char *name);
 
 /* cmd_run.c */
+void cli_print_engine_change(const struct engine_change *c);
 int cmd_run(struct cli *c);
 int cmd_demo(struct cli *c);
 
@@ -31,6 +33,12 @@ int cmd_show(struct cli *c);
 int cmd_changes(struct cli *c);
 int cmd_diff(struct cli *c);
 int cmd_psql(struct cli *c);
+
+/* cmd_compare.c: an expression tried on two files */
+int cmd_compare(struct cli *c);
+
+/* cmd_once.c */
+int cmd_once(struct cli *c);
 
 /* cmd_explain.c */
 int cmd_explain(struct cli *c);

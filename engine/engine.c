@@ -5,6 +5,7 @@
  * Stop: no new fetches, let what is under way be committed, then everything down.
  */
 #include "engine/engine_int.h"
+#include "engine/reading.h"
 #include "base/log.h"
 #include "page/page.h"
 #include <signal.h>
@@ -83,8 +84,14 @@ void engine_catch_up(struct engine *e)
     if (late > e->worst_lateness)
         e->worst_lateness = late;
     if (late > STALL_MS) {
+        bool outermost = !e->replaying;
         e->late_wakes++;
+        e->replaying = true; /* what began and ended meanwhile costs no request */
         led_wake(e->led, now, steady_wall(e, now));
+        if (outermost) {
+            e->replaying = false;
+            webpage_resume_postponed(e);
+        }
     } else {
         led_advance(e->led, now, steady_wall(e, now));
     }
@@ -132,6 +139,7 @@ static void availability(bool available, const char *why, void *arg)
         char span[TIME_TEXT_SIZE];
         log_info("the database is back after %s; fetching goes on",
                 time_span(engine_wall(e) - e->away_since, span));
+        overdue_look(e);
         webpage_resume_postponed(e);
         engine_settle(e);
     } else {
@@ -177,6 +185,19 @@ static enum err start_fetching(struct engine *e, struct fault *f)
             .clock = e->clock,
     };
     return fetch_new(e->arena, e->loop, &o, f, &e->fetch);
+}
+
+static enum err start_reading(struct engine *e, struct fault *f)
+{
+    const struct settings *s = e->settings;
+    struct readers_options o = {
+            .loop = e->loop,
+            .clock = e->clock,
+            .most = (unsigned)settings_number(s, SETTING_PAGE_WORKERS),
+            .deadline = settings_number(s, SETTING_PAGE_DEADLINE),
+            .program = e->options.reader,
+    };
+    return readers_new(&o, f, &e->readers);
 }
 
 /* Everything due while nobody was there lies ahead of a detector that begins before it. */
@@ -239,7 +260,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     e->clock = o->clock;
     e->settings = o->settings;
     e->store = o->store;
-    e->loop = loop_new();
+    e->loop = o->loop ? o->loop : loop_new();
     e->started_at = engine_wall(e);
     e->available = true;
     map_init(&e->pages_by_url);
@@ -249,6 +270,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     list_init(&e->postponed);
     list_init(&e->requests);
     loop_timer_init(&e->led_timer, led_due);
+    overdue_start(e);
     loop_waker_init(&e->compared_waker, compared);
     loop_waker_start(e->loop, &e->compared_waker);
     inbox_init(&e->compared, wake_loop, &e->compared_waker);
@@ -266,11 +288,10 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     if ((err = directory_load(&e->directory, e->store, f)) != OK ||
             (err = write_points(e, f)) != OK ||
             (err = store_load_pages(e->store, rows, f, load_page, e)) != OK ||
-            (err = start_fetching(e, f)) != OK ||
+            (err = start_fetching(e, f)) != OK || (err = start_reading(e, f)) != OK ||
             (err = store_writer_start(e->store, e->loop, &hooks, f, &e->writer)) != OK)
         return err;
     bring_back(e);
-    overdue_start(e);
     struct outbox_options out = {
             .loop = e->loop,
             .store = e->store,
@@ -284,7 +305,8 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
 
 int engine_ensure(struct engine *e, const char *text, struct arena *life, char **ret_answer)
 {
-    return requests_run_now(e, "ensure", text, life, ret_answer);
+    struct request_plan *plan;
+    return requests_run_now(e, "ensure", text, life, ret_answer, &plan);
 }
 
 /* ---- run and stop -------------------------------------------------------------------- */
@@ -346,20 +368,19 @@ static void drain(struct engine *e)
     loop_timer_stop(e->loop, &look_again);
 }
 
-void engine_free(struct engine *e)
+static void take_down(struct engine *e, msec patience)
 {
-    if (!e)
-        return;
     e->stopping = true;
-    if (e->writer && e->led)
+    if (e->writer && e->led && patience)
         drain(e);
-    outbox_stop(e->outbox);
+    outbox_stop(e->outbox, patience);
     control_stop(e);
     if (e->writer) {
-        size_t lost = store_writer_stop(e->writer, STOP_WAIT_MS);
+        size_t lost = store_writer_stop(e->writer, patience);
         if (lost)
             log_warn("%zu commits were given up; what they held will be found again", lost);
     }
+    readers_free(e->readers);
     pool_free(e->pool); /* what it still computes lands in the inbox and is let go */
     visit_abandon(e);
     outbox_free(e->outbox);
@@ -380,4 +401,16 @@ void engine_free(struct engine *e)
     struct loop *loop = e->loop;
     arena_free(e->arena); /* fetch goes with it, and wants the loop */
     loop_free(loop);
+}
+
+void engine_free(struct engine *e)
+{
+    if (e)
+        take_down(e, STOP_WAIT_MS);
+}
+
+void engine_kill(struct engine *e)
+{
+    if (e)
+        take_down(e, /* patience= */ 0);
 }

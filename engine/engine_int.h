@@ -28,6 +28,7 @@ struct engine {
     struct store *store;
     struct store_writer *writer;
     struct fetch *fetch;
+    struct readers *readers; /* reading.h */
     struct pool *pool;
     struct cdg *cdg;
     struct cdg_locks *locks;
@@ -37,6 +38,7 @@ struct engine {
     msec mono_shift;  /* detector's monotonic line = clock_mono + mono_shift */
     msec wall_offset; /* its wall clock = that line + this, until the clock is really set */
     struct loop_timer led_timer, overdue_timer;
+    msec overdue_look; /* when it will be looked for, on the detector's line */
 
     struct map pages_by_url, pages_by_id, hosts;
     struct list cached; /* pages whose newest digest is in memory, oldest use first */
@@ -93,6 +95,7 @@ struct life {
     struct webpage *page;
     struct stream *stream; /* while in the graph */
     bool lingers;          /* has ended, but is still owed what its last tick brings */
+    bool enabled_alone;    /* it was enabled while no engine ran */
     bool wants_source;     /* its question is about bytes, not only about the digest */
     struct list in_stream;
 };
@@ -139,6 +142,7 @@ struct stream {
     int64_t position;     /* how many versions it has seen */
     int64_t version;      /* the newest it has seen */
     bool waiting;         /* for the fetch under way */
+    msec wanted;          /* waiting: since when, on the detector's line */
     unsigned want_source; /* how many members ask about the source */
 };
 
@@ -180,11 +184,15 @@ struct webpage {
 
     struct fetch_transfer *transfer; /* under way */
     bool busy;               /* from the start of a fetch until all it led to is committed */
+    bool in_round;           /* see round.c */
     bool overdue;            /* and that was written down */
     bool postponed;          /* wanted, but the database is away or its queue is full */
     size_t body_bytes, held; /* of the newest body; what is counted in held_bytes for it */
     struct led_event *retry_trigger, *retry_event;
     struct led_rule *retry_rule; /* a failed fetch will be tried again */
+
+    unsigned kills;       /* readers it cost in a row; see visit_read.c */
+    struct sha256 killer; /* the body that did it last */
 
     struct fetch_gone gone; /* 404 or 410, again and again */
     struct webhost *host;
@@ -235,19 +243,23 @@ struct visit_source { /* what a fetch brought; NULL for a look at what is stored
  * waits.  The page stays busy until the commit; then webpage_settled is called. */
 void visit_start(struct webpage *p, const struct visit_source *fetched);
 void visit_compared(struct engine *e); /* on the loop: some come back from the pool */
-void visit_abandon(struct engine *e);  /* at the very end: those that came back too late */
+/* It cost several readers in a row: the body that did is not read again. */
+bool visit_is_quarantined(const struct webpage *p);
+void visit_abandon(struct engine *e); /* at the very end: those that came back too late */
 
 /* ---- overdue.c: what should have happened long ago ----------------------------------- */
 
 enum { OVERDUE_MS = 60 * 1000 }; /* a start or end this late is; a fetch after 2 intervals */
 void overdue_start(struct engine *e);
 void overdue_stop(struct engine *e);
+void overdue_look(struct engine *e);
+void overdue_expect(const struct stream *s); /* it is new, or ticks at another interval */
 
 /* ---- requests.c: what SQL or a command asks of a running engine ---------------------- */
 
 void requests_take(struct engine *e, const struct store_request *r);
 int requests_run_now(struct engine *e, const char *verb, const char *text, struct arena *life,
-        char **answer);
+        char **answer, struct request_plan **ret_plan);
 
 /* ---- control.c: answers `status` even when the database is away ---------------------- */
 

@@ -23,7 +23,10 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-enum { LANES_MAX = 512, CLAIM_LANES = 128, LOOK_AGAIN_MS = 60 * 1000, NAP_MS = 10 * 1000 };
+enum { LANES_MAX = 512, CLAIM_LANES = 128 };
+
+/* The wall clock may be set while we sleep; a look now and then notices. */
+#define LONGEST_NAP MSEC_PER_HOUR
 
 /* What one claim brought; goes with the last of its lanes. */
 struct batch {
@@ -60,7 +63,7 @@ struct outbox {
     struct list lanes;
     size_t nlanes, flying;
     bool claiming, stirred, stopping;
-    msec next_at, looked_at;
+    msec next_at;
     struct loop_timer timer;
     uint64_t random;
 
@@ -330,7 +333,6 @@ static void claimed(struct store_job *job)
     struct batch *b = container_of(job, struct batch, job.job);
     struct outbox *o = b->outbox;
     o->claiming = false;
-    o->looked_at = wall(o);
     if (job->err != OK) {
         if (!o->stopping)
             log_error("what is owed to people cannot be read: %s", job->fault.message);
@@ -393,15 +395,17 @@ static void pump(struct outbox *o)
     if (o->stopping || o->claiming)
         return;
     msec now = wall(o);
-    bool due = o->stirred || now >= o->next_at || now - o->looked_at >= LOOK_AGAIN_MS;
+    bool due = o->stirred || now >= o->next_at;
     if (due && o->nlanes < LANES_MAX) {
         claim(o);
         return;
     }
-    msec wait = o->next_at == MSEC_NEVER || o->next_at - now > NAP_MS ? NAP_MS
-                : o->next_at > now                                    ? o->next_at - now
-                                                                      : NAP_MS;
-    loop_timer_set(o->o.loop, &o->timer, wait);
+    if (o->next_at == MSEC_NEVER || o->next_at <= now) { /* told when there is something */
+        loop_timer_stop(o->o.loop, &o->timer);
+        return;
+    }
+    msec wait = o->next_at - now;
+    loop_timer_set(o->o.loop, &o->timer, wait < LONGEST_NAP ? wait : LONGEST_NAP);
 }
 
 static void due(struct loop_timer *t)
@@ -468,7 +472,6 @@ enum err outbox_start(struct arena *life, const struct outbox_options *options, 
     o->o = *options;
     o->stirred = true;
     o->next_at = MSEC_NEVER;
-    o->looked_at = wall(o);
     list_init(&o->lanes);
     loop_timer_init(&o->timer, due);
     CHECK(getrandom(&o->random, sizeof o->random, 0) == (ssize_t)sizeof o->random);
@@ -491,25 +494,45 @@ static void nothing(struct loop_timer *t)
     (void)t;
 }
 
-enum { STOP_WAIT_MS = 3000 };
+static bool is_busy(const struct outbox *o)
+{
+    return o->nlanes || o->claiming || o->settling;
+}
 
-void outbox_stop(struct outbox *o)
+/* Runs the loop until `holds` does not any more, or the time is over. */
+static void run_while(struct outbox *o, bool (*holds)(const struct outbox *o), msec wait)
+{
+    struct loop_timer look_again;
+    msec until = clock_mono(o->o.clock) + wait;
+    loop_timer_init(&look_again, nothing);
+    while (holds(o) && clock_mono(o->o.clock) < until) {
+        loop_timer_set(o->o.loop, &look_again, 20);
+        loop_run_once(o->o.loop);
+    }
+    loop_timer_stop(o->o.loop, &look_again);
+}
+
+static bool is_flying(const struct outbox *o)
+{
+    return o->flying > 0;
+}
+
+void outbox_finish(struct outbox *o, msec wait)
+{
+    outbox_look(o);
+    run_while(o, is_busy, wait);
+}
+
+void outbox_stop(struct outbox *o, msec patience)
 {
     if (!o)
         return;
     o->stopping = true;
     loop_timer_stop(o->o.loop, &o->timer);
-    struct loop_timer look_again;
-    loop_timer_init(&look_again, nothing);
-    msec until = clock_mono(&clock_system) + STOP_WAIT_MS;
-    while (o->flying && clock_mono(&clock_system) < until) {
-        loop_timer_set(o->o.loop, &look_again, 20);
-        loop_run_once(o->o.loop);
-    }
-    loop_timer_stop(o->o.loop, &look_again);
+    run_while(o, is_flying, patience);
     if (o->store) {
         settle(o);
-        store_outbox_stop(o->store, STOP_WAIT_MS);
+        store_outbox_stop(o->store, patience);
     }
     if (o->carrier)
         carrier_free(o->carrier);
@@ -531,5 +554,5 @@ void outbox_stats_get(const struct outbox *o, struct outbox_stats *ret)
     *ret = o->stats;
     ret->lanes = o->nlanes;
     ret->flying = o->flying;
-    ret->busy = o->nlanes || o->claiming || o->settling;
+    ret->busy = is_busy(o);
 }

@@ -21,8 +21,10 @@ struct outbox_options {
 
 MUST_USE enum err outbox_start(struct arena *life, const struct outbox_options *o,
         struct fault *f, struct outbox **ret_outbox);
-/* No new deliveries; those under way get a moment to be answered.  NULL is fine. */
-void outbox_stop(struct outbox *o);
+/* Delivers what is due now, for at most so long: for an engine that is about to go. */
+void outbox_finish(struct outbox *o, msec wait);
+/* No new deliveries; those under way get so long to be answered.  NULL is fine. */
+void outbox_stop(struct outbox *o, msec patience);
 /* When the pool has ended, too. */
 void outbox_free(struct outbox *o);
 

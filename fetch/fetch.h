@@ -32,7 +32,7 @@ struct fetch_options {
     /* Least time between two requests to one host; a host that answers 429 or 503 is then
      * left alone as long as it asks.  0: neither. */
     msec host_gap;
-    const char *ca_file; /* trust these certificates instead of the system's */
+    const char *ca_file;        /* trust these certificates instead of the system's */
     const char *const *resolve; /* fixed answers to names, each "name:port:address" */
     size_t nresolve;
 };

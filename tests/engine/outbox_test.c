@@ -132,7 +132,7 @@ static void open_world(void)
 static void set(const char *pair)
 {
     struct fault f = {0};
-    outbox_stop(w.outbox);
+    outbox_stop(w.outbox, silent ? 0 : 3000);
     outbox_free(w.outbox);
     if (settings_set_pair(&w.settings, pair, &f) != OK)
         test_fail(__FILE__, __LINE__, "%s", f.message);
@@ -558,7 +558,7 @@ TEST(killed, "what was under way when an engine died is sent again under its key
     settle();
     EXPECT_INT(nsents, 1);
     nwaiting = 0; /* it was never answered */
-    outbox_stop(w.outbox);
+    outbox_stop(w.outbox, silent ? 0 : 3000);
     outbox_free(w.outbox);
     silent = false;
     start_outbox();
@@ -607,7 +607,7 @@ TEST(apart, "a receiver that is away does not keep others from what is theirs")
 
 TEST(over, "and nothing is left behind")
 {
-    outbox_stop(w.outbox);
+    outbox_stop(w.outbox, silent ? 0 : 3000);
     outbox_free(w.outbox);
     loop_timer_stop(w.x.loop, &w.answers);
     pool_free(w.pool);

@@ -211,7 +211,7 @@ static double empty(struct fixture *x, const struct settings *s, const char *met
     } while (stats.busy);
     double took = (double)(clock_mono(&clock_system) - began) / 1000;
     loop_timer_stop(x->loop, &tick);
-    outbox_stop(outbox);
+    outbox_stop(outbox, 1000);
     pool_free(pool);
     outbox_free(outbox);
     arena_free(life);

@@ -151,8 +151,8 @@ TEST(views, "the views have exactly the columns people rely on, in that order")
 
 static const enum store_query all_queries[] = {STORE_Q_LIST, STORE_Q_SHOW, STORE_Q_CHANGES,
         STORE_Q_CHANGES_AFTER, STORE_Q_CHANGE, STORE_Q_LAST_CHANGE, STORE_Q_EVENTS,
-        STORE_Q_VERSIONS, STORE_Q_NOTIFICATIONS, STORE_Q_PRESENTATION, STORE_Q_RESEND, STORE_Q_FIGURES, STORE_Q_PAGE,
-        STORE_Q_NAMES};
+        STORE_Q_VERSIONS, STORE_Q_NOTIFICATIONS, STORE_Q_PRESENTATION, STORE_Q_RESEND,
+        STORE_Q_FIGURES, STORE_Q_PAGE, STORE_Q_NAMES};
 
 TEST(queries, "every question is answered, also by an empty store")
 {
@@ -162,11 +162,11 @@ TEST(queries, "every question is answered, also by an empty store")
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     REQUIRE(countof(all_queries) == STORE_QUERY_COUNT);
     for (size_t i = 0; i < countof(all_queries); i++) {
-        const char *const values[] = {all_queries[i] == STORE_Q_LIST     ? NULL
-                                      : all_queries[i] == STORE_Q_RESEND ||
-                                                      all_queries[i] == STORE_Q_PRESENTATION
-                                              ? "7"
-                                                                         : "nobody",
+        const char *const values[] = {
+                all_queries[i] == STORE_Q_LIST ? NULL
+                : all_queries[i] == STORE_Q_RESEND || all_queries[i] == STORE_Q_PRESENTATION
+                        ? "7"
+                        : "nobody",
                 all_queries[i] == STORE_Q_CHANGES_AFTER ? "0" : NULL, "10"};
         struct store_rows *r = NULL;
         enum err e =
