@@ -72,6 +72,9 @@ struct hours {
 static enum err look_at_clock(struct conn *c, const struct store_claim_job *job,
         struct arena *scratch, struct fault *f, struct hours *ret)
 {
+    *ret = (struct hours){.day = NULL};
+    if (job->quiet_from == job->quiet_to && job->most_a_day <= 0)
+        return OK; /* nobody asks */
     RESULT r = NULL;
     PARAMS(p, scratch);
     params_time(&p, job->now);
@@ -467,7 +470,7 @@ enum err outbox_prepare(struct conn *c, const struct store_outbox_options *o,
     params_text(&p, buf_text(&targets));
     if (!e)
         e = conn_run(c, SQL_OPERATOR_TELLS_DROP, &p, f, NULL);
-    if (!e)
+    if (!e && o->nalways)
         e = conn_run(c, SQL_OPERATOR_TELLS_PUT, &p, f, NULL);
     return e || !o->has_feeds ? e : conn_run(c, SQL_BULLETIN_LANES, NULL, f, NULL);
 }

@@ -57,6 +57,13 @@ def _():
         row = v.rows("notifications")[0]
         equal((row["method"], row["target"], row["attempts"], row["error"]),
               ("webhook", f"{hook.url}/in?x=1", 1, None))
+        contains(v.run("diff", "s").stdout, "the price is one")
+        assert re.search(r"the price is one +\| the price is two\n", v.run("diff", "s").stdout)
+        contains(v.run("diff", "s", "--as", "merged").stdout, "the price is [-one-] {+two+}")
+        contains(v.run("diff", "s", "--as", "only").stdout, "  - the price is one\n  + the price")
+        page = v.run("diff", "s", "--as", "html").stdout
+        assert re.search(r"the price is <ins style=\"[^\"]*\">two</ins>", page), page
+        contains(v.run("diff", "s", "--as", "pie", code=1).stderr, "side, merged, only, html")
         v.stop()
         v.start()  # what was accepted is not sent again
         change(v, site, "<p>three</p>", 2)
