@@ -269,7 +269,7 @@ static struct led_rule *rule_on(
             .action = action,
             .arg = l,
             .priority = priority,
-            .coupling = priority == START_PRIORITY ? LED_DEFERRED : LED_IMMEDIATE,
+            .coupling = priority == START_PRIORITY ? LED_SETTLED : LED_IMMEDIATE,
             .context = LED_CHRONICLE,
             .mode = LED_PREVIOUS,
     };
@@ -353,7 +353,7 @@ void life_prepare(struct engine *e, struct sentinel *s)
     l->engine = e;
     l->sentinel = s;
     list_init(&l->in_stream);
-    l->page = webpage_get(e, s->page_id, s->url);
+    l->page = webpage_of(e, s);
     l->page->lives++;
     s->life = l;
 }
@@ -491,7 +491,7 @@ static void move_to_page(struct life *l)
 {
     struct sentinel *s = l->sentinel;
     struct webpage *old = l->page;
-    l->page = webpage_get(l->engine, s->page_id, s->url);
+    l->page = webpage_of(l->engine, s);
     l->page->lives++;
     old->lives--;
     webpage_free_if_unused(old);

@@ -50,7 +50,7 @@ static size_t on_reply(char *data, size_t size, size_t n, void *arg)
         snprintf(c->reply_text, sizeof c->reply_text, "%.*s", (int)text.len, text.ptr);
     }
     if (t->phase != FETCH_CONNECTING)
-        loop_timer_set(t->fetch->loop, &t->phase_timer, t->fetch->o.first_byte_timeout);
+        fetch_deadline_phase(t, FETCH_WAITING);
     return len;
 }
 
@@ -78,20 +78,11 @@ static void set_mail(struct fetch_transfer *t, CURL *c)
     g->read = 0;
 }
 
+/* What a POST needs is in the transfer's request already. */
 void fetch_cargo_set(struct fetch_transfer *t, CURL *c)
 {
-    const struct fetch_parcel *p = &t->cargo->parcel;
-    if (t->cargo->is_mail) {
+    if (t->cargo->is_mail)
         set_mail(t, c);
-        return;
-    }
-    SET(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)p->body_bytes);
-    SET(c, CURLOPT_POSTFIELDS, p->body);
-    if (p->method && strcmp(p->method, "POST") != 0)
-        SET(c, CURLOPT_CUSTOMREQUEST, p->method);
-    add(&t->run->lines, "Expect:"); /* the answer counts, not a permission to send */
-    for (size_t i = 0; p->headers && p->headers[i]; i++)
-        add(&t->run->lines, p->headers[i]);
 }
 
 void fetch_cargo_refused(const struct fetch_address *a, char why[FETCH_WHY_SIZE])
@@ -192,41 +183,53 @@ static const char *copy(struct arena *life, const char *text)
 static struct fetch_cargo *cargo_new(struct arena *life, const struct fetch_parcel *p)
 {
     struct fetch_cargo *g = arena_new_of(life, struct fetch_cargo);
-    size_t n = 0;
-    while (p->headers && p->headers[n])
-        n++;
-    const char **headers = arena_array_of(life, n + 1, const char *);
-    for (size_t i = 0; i < n; i++)
-        headers[i] = arena_strdup(life, p->headers[i]);
+    g->is_mail = strncmp(p->url, "smtp", 4) == 0;
+    if (!g->is_mail)
+        return g;
     g->parcel = *p;
-    g->parcel.method = copy(life, p->method);
-    g->parcel.headers = headers;
     g->parcel.body = arena_memdup(life, p->body, p->body_bytes);
     g->parcel.from = copy(life, p->from);
     g->parcel.to = copy(life, p->to);
     g->parcel.user = copy(life, p->user);
     g->parcel.password = copy(life, p->password);
-    g->is_mail = strncmp(p->url, "smtp", 4) == 0;
     return g;
+}
+
+enum { HEADERS_MAX = 16 };
+
+static struct fetch_request request_of(
+        const struct fetch_parcel *p, struct fetch_header headers[HEADERS_MAX])
+{
+    struct fetch_request r = {.url = p->url};
+    if (strncmp(p->url, "smtp", 4) == 0) {
+        r.is_spelled = true; /* the operator's own words */
+        return r;
+    }
+    r.method = p->method ? p->method : "POST";
+    r.body = p->body;
+    r.headers = headers;
+    while (p->headers && p->headers[r.nheaders]) {
+        CHECK(r.nheaders < HEADERS_MAX);
+        headers[r.nheaders] = (struct fetch_header){.line = p->headers[r.nheaders]};
+        r.nheaders++;
+    }
+    return r;
 }
 
 void fetch_deliver(
         struct fetch *fe, const struct fetch_parcel *p, fetch_delivered_fn *done, void *arg)
 {
-    struct arena *life = arena_new(fe->life, "delivery");
-    struct fetch_transfer *t = fetch_transfer_new(fe, life, delivered, NULL);
-    struct fault f = {0};
-    char *url = NULL;
+    struct fetch_header headers[HEADERS_MAX];
+    struct fetch_request r = request_of(p, headers);
+    struct fetch_transfer *t = fetch_transfer_new(fe, &r, delivered, NULL);
     t->arg = t;
-    t->cargo = cargo_new(life, p);
+    t->cargo = cargo_new(t->life, p);
     t->cargo->done = done;
     t->cargo->arg = arg;
+    if (t->phase == FETCH_DOOMED)
+        return; /* it is not a URL; told from the loop */
     if (has_line_breaks(p))
-        fetch_transfer_put(t, "", "a header, an address or the URL holds a line break");
-    else if (t->cargo->is_mail)
-        fetch_transfer_put(t, p->url, NULL);
-    else if (fetch_url_normalise(life, p->url, &f, &url) == OK)
-        fetch_transfer_put(t, url, NULL);
+        fetch_transfer_doom(t, "a header, an address or the URL holds a line break");
     else
-        fetch_transfer_put(t, p->url, f.message);
+        fetch_queue_put(t, /* first= */ false); /* robots.txt is for pages */
 }

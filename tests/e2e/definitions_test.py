@@ -180,8 +180,6 @@ def _():
              "COMPARE moving:n and every:n"),
             ("CREATE SENTINEL a USING http://a.org MONITOR links COMPARE moving:3",
              "COMPARE moving:n and every:n"),
-            ("CREATE SENTINEL a USING http://a.org MONITOR links WITH (method = 'POST')",
-             "request options (WITH)"),
             ("SUBSCRIPTION S monitoring select <P/> where URL = 'http://x.org/a' report when daily",
              "SUBSCRIPTION")):
         later = "CREATE SENTINEL later USING http://a.org MONITOR links;\n"
