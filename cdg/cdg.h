@@ -98,6 +98,7 @@ struct cdg_subscription {
     /* The version current when the sentinel arrived: position 1 of its counting.  Pairs
      * whose old side is before it do not concern it.  0: there is none yet. */
     int64_t base_version;
+    unsigned part; /* which of its questions about the page; 0 when there is one */
 };
 
 /* Says whether cdg_join would take this expression, and joins nothing. */
@@ -108,7 +109,8 @@ MUST_USE enum err cdg_check(
  * digests: a regular expression on the source. */
 bool cdg_wants_source(const struct cdg_expr *expr);
 
-/* A sentinel joins a page once; joining again is our own mistake.  Leaving twice is fine. */
+/* A part of a sentinel joins a page once; joining again is our own mistake.  All parts leave
+ * together, and leaving twice is fine. */
 MUST_USE enum err cdg_join(struct cdg *g, const struct cdg_subscription *s, struct fault *f);
 void cdg_leave(struct cdg *g, int64_t page_id, int64_t sentinel_id);
 bool cdg_is_member(const struct cdg *g, int64_t page_id, int64_t sentinel_id);
@@ -123,6 +125,10 @@ void cdg_stats_get(const struct cdg *g, struct cdg_stats *ret_stats);
  * version: the oldest version number needed, or 0 when nobody needs any. */
 int64_t cdg_oldest_needed(const struct cdg *g, int64_t page_id, int64_t latest);
 
+/* The same for one sentinel; `ret_all`: not only that one, but every one after it. */
+int64_t cdg_oldest_needed_by(const struct cdg *g, int64_t page_id, int64_t sentinel_id,
+        int64_t latest, bool *ret_all);
+
 /* ---- plans: taken and given back on the loop thread, run anywhere --------------------- */
 
 struct cdg_plan;
@@ -131,6 +137,20 @@ struct cdg_plan;
  * it (nobody watches, or it is everybody's first). */
 struct cdg_plan *cdg_plan_take(struct cdg *g, int64_t page_id, int64_t version);
 void cdg_plan_give_back(struct cdg *g, struct cdg_plan *p); /* NULL is fine */
+
+/* Somebody who counts for himself: of a page's versions he has seen some, and his members'
+ * "versions" are his positions.  What he calls position `position - 1` is the version
+ * seen[nseen - 1], and so on backwards; 0 or beyond: it is not known any more. */
+struct cdg_look {
+    int64_t page_id; /* under which his members joined */
+    int64_t position;
+    const int64_t *seen;
+    size_t nseen;
+};
+
+/* One plan for several who look at the same version of the same page.  From here on all
+ * numbers are the page's: equal pairs are one pair, whoever looks. */
+struct cdg_plan *cdg_plan_take_looks(struct cdg *g, const struct cdg_look *looks, size_t n);
 
 /* The old versions it compares with, ascending, each once. */
 size_t cdg_plan_needs(const struct cdg_plan *p, const int64_t **ret_versions);
@@ -162,11 +182,12 @@ struct cdg_finding {
 
 struct cdg_verdict {
     int64_t sentinel_id;
+    unsigned part;
     const struct cdg_finding *finding;
 };
 
 /* Compares.  Each question is asked once for a version pair, whoever asks; a sentinel gets
- * exactly one verdict.  Everything returned lives in `life`. */
+ * exactly one verdict for each part.  Everything returned lives in `life`. */
 size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_version,
         cdg_old_fn old, void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts);
 

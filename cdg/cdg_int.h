@@ -265,6 +265,7 @@ struct member {
     struct group *group;
     int64_t sentinel_id, base;
     struct cdg_node *root;
+    unsigned part;
 };
 
 struct cdg {
@@ -291,11 +292,11 @@ struct plan_node {
 struct plan_member {
     int64_t sentinel_id;
     uint32_t node, pair;
+    unsigned part;
 };
 
 struct cdg_plan {
     struct arena *life;
-    int64_t version;
     struct plan_node *nodes;
     size_t nnodes;
     struct plan_member *members;

@@ -25,6 +25,8 @@ static const enum cdg_result not_table[3] = {[CDG_C] = CDG_N, [CDG_N] = CDG_C, [
 /* Why the pair cannot be compared at all; NULL: it can. */
 static const char *missing(const struct pair_run *r, const struct cdg_leaf *leaf)
 {
+    if (!r->old && !r->old_number)
+        return "the version to compare with is not kept any more";
     if (!r->old)
         return arena_printf(
                 r->life, "version %lld is not kept any more", (long long)r->old_number);
@@ -153,7 +155,7 @@ static struct pair_run *pairs_new(const struct cdg_plan *p,
 
     for (size_t i = 0; i < p->nolds; i++)
         runs[i] = (struct pair_run){.nodes = p->nodes,
-                .old = old(p->olds[i], arg),
+                .old = p->olds[i] ? old(p->olds[i], arg) : NULL,
                 .new_ = new_version,
                 .old_number = p->olds[i],
                 .answers = arena_array_of(life, p->nnodes, struct answer *),
@@ -172,8 +174,8 @@ size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_vers
 
     for (size_t i = 0; i < p->nmembers; i++) {
         const struct plan_member *m = &p->members[i];
-        verdicts[i] =
-                (struct cdg_verdict){m->sentinel_id, run_finding(&runs[m->pair], m->node)};
+        verdicts[i] = (struct cdg_verdict){
+                m->sentinel_id, m->part, run_finding(&runs[m->pair], m->node)};
     }
     *ret_verdicts = verdicts;
     return p->nmembers;

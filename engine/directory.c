@@ -248,8 +248,13 @@ static void load_one(const struct store_sentinel *row, void *arg)
     s->ended_at = row->ended_at;
     s->entered_at = row->entered_at;
     s->page_id = row->page_id;
-    s->base_version = row->base_version;
-    s->last_version = row->last_version;
+    s->sight = (struct sight){
+            .base_version = row->base_version,
+            .last_version = row->last_version,
+            .seen.all = arena_memdup(s->arena, row->seen, row->nseen * sizeof *row->seen),
+            .seen.count = row->nseen,
+            .answers = row->answers ? arena_strdup(s->arena, row->answers) : NULL,
+    };
     directory_insert(l->directory, s);
 }
 

@@ -25,6 +25,20 @@ struct point {
 
 struct life;
 
+/* Versions of a page by the positions somebody saw them at, the newest last: engine/seen.c. */
+struct seen {
+    int64_t *all; /* 0: counted, but not needed any more */
+    size_t count, cap;
+};
+
+/* What a sentinel has seen of one page. */
+struct sight {
+    int64_t base_version; /* current when it took its place: pairs before do not concern it */
+    int64_t last_version; /* the newest it was shown */
+    struct seen seen;     /* after a restart: those it will compare with */
+    char *answers;        /* what its questions remember from pair to pair; NULL: nothing */
+};
+
 /* That somebody's FROM or TO hangs on another sentinel, found by that one's name. */
 struct relation {
     struct map_node node;
@@ -47,7 +61,8 @@ struct sentinel {
     msec starts_at, ends_at;   /* nominal; MSEC_NEVER: not known yet, or never */
     msec started_at, ended_at; /* MSEC_NEVER: has not */
     msec entered_at;           /* when it last took its place in the graph */
-    int64_t page_id, base_version, last_version;
+    int64_t page_id;
+    struct sight sight;
     struct life *life; /* the engine's part; NULL in a command */
 };
 

@@ -88,11 +88,21 @@ struct life {
     struct sentinel *sentinel;
     struct led_event *start, *end;          /* Start(s), End(s); made when somebody listens */
     struct led_rule *start_rule, *end_rule; /* pending */
+    struct place *places;                   /* one for each page it watches */
+    unsigned nplaces;
+};
+
+/* A sentinel at one of its pages. */
+struct place {
+    struct life *life;
+    unsigned number; /* among the sentinel's */
     struct webpage *page;
+    struct sight *sight;   /* the sentinel's */
     struct stream *stream; /* while in the graph */
-    bool lingers;          /* has ended, but is still owed what its last tick brings */
-    bool wants_source;     /* its question is about bytes, not only about the digest */
     struct list in_stream;
+    bool lingers;      /* has ended, but is still owed what its last tick brings */
+    bool wants_source; /* its question is about bytes, not only about the digest */
+    bool looks_back;   /* it compares with more than the version before */
 };
 
 /* Puts a sentinel that was just created to work; starts it if it is time.  One that replaces
@@ -107,7 +117,7 @@ void life_resume(struct engine *e, struct sentinel *s);
 /* `other`, which it precedes by a fixed time, has new instants. */
 void life_follow(struct sentinel *s, const struct sentinel *other);
 /* The fetch it lingered for is over. */
-void life_release(struct life *l);
+void life_release(struct place *at);
 /* Ends it when what it waits for was stopped or dropped while no engine ran; its own
  * dependants follow. */
 void life_give_up(struct engine *e, struct sentinel *s);
@@ -117,6 +127,15 @@ msec life_due(const struct engine *e, const struct sentinel *s);
 void life_set_enabled(struct sentinel *s, bool enabled);
 void life_stop(struct sentinel *s, const char *reason); /* ends now; the plan wrote it */
 void life_leave(struct sentinel *s); /* everything undone; before it is freed */
+
+/* ---- seen.c: versions by position ---------------------------------------------------- */
+
+void seen_done(struct seen *s);
+void seen_push(struct seen *s, int64_t version);
+void seen_keep(struct seen *s, size_t most);        /* forgets the older ones */
+int64_t seen_at(const struct seen *s, size_t back); /* 0: the newest; 0 if not known */
+bool seen_agrees(const struct seen *s, const struct seen *other); /* where both know */
+void seen_merge(struct seen *s, const struct seen *other);        /* what agrees */
 
 /* ---- stream.c: what one fetch rule sees ---------------------------------------------- */
 
@@ -130,17 +149,24 @@ struct stream {
     msec last_tick;
     struct led_event *opener, *closer, *ticks;
     struct led_rule *rule;
-    struct list members;  /* struct life */
-    int64_t position;     /* how many versions it has seen */
-    int64_t version;      /* the newest it has seen */
+    struct list members;  /* struct place */
+    int64_t position;     /* of the newest version it has seen; counts up, see stream_join */
+    int64_t looked;       /* how many it has seen since it opened */
+    struct seen seen;     /* the versions at its newest positions */
+    int64_t looking_at;   /* the version it is being shown, 0: none */
     bool waiting;         /* for the fetch under way */
+    bool closed;          /* ticks no more; its members only linger */
     unsigned want_source; /* how many members ask about the source */
 };
 
 /* Takes a place in the stream of this page, period and phase; `entered` as the sentinel
- * says.  Resuming after a restart keeps the phase, else the stream opens now. */
-void stream_join(struct life *l, bool resume);
-void stream_leave(struct life *l);
+ * says.  Resuming after a restart keeps the phase and what was seen, else the stream opens
+ * now.  Returns the position that is the first one for this place. */
+int64_t stream_join(struct place *at, bool resume);
+void stream_leave(struct place *at);
+int64_t stream_version(const struct stream *s); /* the newest it has seen, 0: none */
+/* The version on its way was committed, or did not come to pass. */
+void stream_saw(struct stream *s, int64_t version);
 msec stream_next_tick(const struct stream *s);
 void stream_close_if_all_linger(struct stream *s);
 void stream_set_interval(struct stream *s, msec interval);
@@ -165,6 +191,7 @@ struct webpage {
     size_t lives; /* sentinels that name this page, in the graph or not */
 
     int64_t latest;     /* newest version, 0: none */
+    int64_t visiting;   /* the version a visit is under way for, 0: none */
     struct sha256 body; /* of it */
     char *etag, *last_modified, *error;
     msec last_fetch, verified, next_fetch;

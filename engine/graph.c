@@ -141,11 +141,11 @@ static void draw_pages(struct drawing *d)
             char span[TIME_TEXT_SIZE];
             buf_printf(out, "    t%lld [shape=cds label=\"%s%s\\n%lld seen\"];\n",
                     (long long)s->id, s->period ? "every " : "on change, now ",
-                    time_span(s->interval, span), (long long)s->position);
+                    time_span(s->interval, span), (long long)s->looked);
             buf_printf(out, "    t%lld -> p%lld;\n", (long long)s->id, (long long)p->id);
             list_each (m, &s->members)
                 buf_printf(out, "    p%lld -> s%lld;\n", (long long)p->id,
-                        (long long)list_entry(m, struct life, in_stream)->sentinel->id);
+                        (long long)list_entry(m, struct place, in_stream)->life->sentinel->id);
         }
     }
 }

@@ -51,7 +51,7 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
             .started_at = s->started_at,
             .ended_at = s->ended_at,
             .entered_at = s->entered_at,
-            .base_version = s->base_version,
+            .base_version = s->sight.base_version,
             .end_reason = s->phase == PHASE_ENDED && detail ? arena_strdup(a, detail) : NULL,
             .event_kind = event_kind,
             .event_detail = detail ? arena_strdup(a, detail) : NULL,
@@ -67,68 +67,86 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
 
 /* ---- in and out of the graph --------------------------------------------------------- */
 
-/* `since`: when it takes its place, on the wall clock; a start may be noticed a little late,
- * and the ticks count from when it was due. */
-static void enter(struct life *l, bool resume, msec since)
+static void enter_place(struct place *at, const struct grammar_definition *d, bool resume)
 {
-    struct sentinel *s = l->sentinel;
-    struct engine *e = l->engine;
-    if (!resume) {
-        s->entered_at = since;
-        s->base_version = s->last_version = l->page->latest;
-    }
+    struct sentinel *s = at->life->sentinel;
     SCRATCH struct arena *scratch = arena_new(NULL, "enter");
-    const struct grammar_definition *d = sentinel_parse(s, scratch);
     const struct cdg_expr *expr;
     struct fault f = {0};
-    CHECK(d); /* it was parsed when it was loaded or installed */
     if (question_of(scratch, d->monitor, &f, &expr) != OK) {
         /* Only after an upgrade backwards: what could be run when it was installed. */
         log_error("sentinel \"%s\" cannot be run: %s", s->name, f.message);
         return;
     }
-    l->wants_source = cdg_wants_source(expr);
-    stream_join(l, resume);
+    at->wants_source = cdg_wants_source(expr);
+    at->looks_back = d->compare.kind != GRAMMAR_PAIRWISE && d->compare.n > 2;
+    int64_t first = stream_join(at, resume);
     struct cdg_subscription sub = {
-            .page_id = l->stream->id,
+            .page_id = at->stream->id,
             .sentinel_id = s->id,
             .expr = expr,
             .compare = question_compare(d->compare),
-            .base_version = l->stream->position,
+            .base_version = first,
     };
-    if (cdg_join(e->cdg, &sub, &f) == OK)
+    if (cdg_join(at->life->engine->cdg, &sub, &f) == OK)
         return;
     log_error("sentinel \"%s\" cannot be run: %s", s->name, f.message);
-    stream_leave(l);
+    stream_leave(at);
 }
 
-static void leave(struct life *l);
-
-/* A tick at the very end still counts: whoever ends at the instant of its tick stays to be
- * told what the fetch brings, though its stream ticks no more. */
-static bool linger(struct life *l)
+/* `since`: when it takes its place, on the wall clock; a start may be noticed a little late,
+ * and the ticks count from when it was due. */
+static void enter(struct life *l, bool resume, msec since)
 {
-    struct stream *s = l->stream;
-    if (!s || !s->waiting || !l->page->transfer || s->last_tick != led_now(l->engine->led))
-        return false;
-    l->lingers = true;
-    stream_close_if_all_linger(s);
-    return true;
+    struct sentinel *s = l->sentinel;
+    SCRATCH struct arena *scratch = arena_new(NULL, "enter");
+    const struct grammar_definition *d = sentinel_parse(s, scratch);
+    CHECK(d); /* it was parsed when it was loaded or installed */
+    if (!resume)
+        s->entered_at = since;
+    for (unsigned i = 0; i < l->nplaces; i++)
+        enter_place(&l->places[i], d, resume);
 }
 
-void life_release(struct life *l)
+static void leave_place(struct place *at)
 {
-    if (l->lingers)
-        leave(l);
+    at->lingers = false;
+    if (!at->stream)
+        return;
+    cdg_leave(at->life->engine->cdg, at->stream->id, at->life->sentinel->id);
+    stream_leave(at);
 }
 
 static void leave(struct life *l)
 {
-    l->lingers = false;
-    if (!l->stream)
-        return;
-    cdg_leave(l->engine->cdg, l->stream->id, l->sentinel->id);
-    stream_leave(l);
+    for (unsigned i = 0; i < l->nplaces; i++)
+        leave_place(&l->places[i]);
+}
+
+/* A tick at the very end still counts: whoever ends at the instant of its tick stays to be
+ * told what the fetch brings, though its stream ticks no more. */
+static bool linger(struct place *at)
+{
+    struct stream *s = at->stream;
+    if (!s || !s->waiting || !at->page->transfer ||
+            s->last_tick != led_now(at->life->engine->led))
+        return false;
+    at->lingers = true;
+    stream_close_if_all_linger(s);
+    return true;
+}
+
+static void linger_or_leave(struct life *l)
+{
+    for (unsigned i = 0; i < l->nplaces; i++)
+        if (!linger(&l->places[i]))
+            leave_place(&l->places[i]);
+}
+
+void life_release(struct place *at)
+{
+    if (at->lingers)
+        leave_place(at);
 }
 
 /* ---- starting and ending ------------------------------------------------------------- */
@@ -193,8 +211,7 @@ static void end_now(struct life *l, const char *reason, msec nominal)
     bool never_started = s->phase == PHASE_WAITING;
     rule_drop(l->engine, &l->start_rule);
     rule_drop(l->engine, &l->end_rule);
-    if (!linger(l))
-        leave(l); /* (3) */
+    linger_or_leave(l); /* (3) */
     s->phase = PHASE_ENDED;
     s->ended_at = nominal;
     if (never_started && strcmp(reason, "to-reached") == 0)
@@ -317,9 +334,17 @@ void life_prepare(struct engine *e, struct sentinel *s)
     struct life *l = arena_new_of(s->arena, struct life);
     l->engine = e;
     l->sentinel = s;
-    list_init(&l->in_stream);
-    l->page = webpage_get(e, s->page_id, s->url);
-    l->page->lives++;
+    l->nplaces = 1;
+    l->places = arena_array_of(s->arena, l->nplaces, struct place);
+    for (unsigned i = 0; i < l->nplaces; i++) {
+        struct place *at = &l->places[i];
+        at->life = l;
+        at->number = i;
+        at->sight = &s->sight;
+        list_init(&at->in_stream);
+        at->page = webpage_get(e, s->page_id, s->url);
+        at->page->lives++;
+    }
     s->life = l;
 }
 
@@ -482,8 +507,10 @@ void life_leave(struct sentinel *s)
     leave(l);
     led_event_drop(l->engine->led, l->start);
     led_event_drop(l->engine->led, l->end);
-    struct webpage *page = l->page;
     s->life = NULL;
-    page->lives--;
-    webpage_free_if_unused(page);
+    for (unsigned i = 0; i < l->nplaces; i++) {
+        struct webpage *page = l->places[i].page;
+        page->lives--;
+        webpage_free_if_unused(page);
+    }
 }

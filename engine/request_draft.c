@@ -66,7 +66,7 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
             .started_at = s->started_at,
             .ended_at = s->ended_at,
             .entered_at = s->entered_at,
-            .base_version = s->base_version,
+            .base_version = s->sight.base_version,
             .event_at = p->c->now,
             .event_actual_at = p->c->now,
     };

@@ -43,9 +43,6 @@ static enum err check_runnable(struct planning *p, const struct grammar_definiti
     if ((e = question_of(p->life, d->monitor, f, &expr)) != OK ||
             (e = cdg_check(expr, question_compare(d->compare), f)) != OK)
         return e;
-    *ret_clause = GRAMMAR_COMPARE;
-    if (d->compare.kind != GRAMMAR_PAIRWISE)
-        return cannot(f, "COMPARE moving:n and every:n");
     *ret_clause = GRAMMAR_NOTIFY;
     if ((e = check_notify(&d->notify, f)) != OK)
         return e;

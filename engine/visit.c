@@ -8,7 +8,7 @@
  *
  *  (1) Nothing is remembered here before it is committed.
  *  (2) A page that cannot be read whole is an error, never a version.
- *  (3) A stream compares with the newest version it has itself seen.
+ *  (3) A stream compares with versions it has itself seen.
  */
 #include "engine/visit_int.h"
 #include "base/log.h"
@@ -30,19 +30,24 @@ static void collect_looks(struct visit *v)
     size_t n = 0;
     list_each (pos, &p->streams)
         n++;
-    v->looks = arena_array_of(v->arena, n + 1, struct look);
+    v->looks = arena_array_of(v->arena, n + 1, struct cdg_look);
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
-        if (!s->waiting || s->version >= v->version)
+        if (!s->waiting || stream_version(s) >= v->version)
             continue;
         s->waiting = false;
-        struct look *look = &v->looks[v->nlooks++];
-        look->stream_id = s->id;
-        look->position = s->position + 1;
-        look->old_version = s->version;
+        s->looking_at = v->version;
         v->want_source = v->want_source || s->want_source;
-        look->plan = cdg_plan_take(p->engine->cdg, s->id, look->position);
+        v->looks[v->nlooks++] = (struct cdg_look){
+                /* (3) */
+                .page_id = s->id,
+                .position = s->position + 1,
+                .seen = arena_memdup(v->arena, s->seen.all ? s->seen.all : &s->position,
+                        s->seen.count * sizeof *s->seen.all),
+                .nseen = s->seen.count,
+        };
     }
+    v->plan = cdg_plan_take_looks(p->engine->cdg, v->looks, v->nlooks);
 }
 
 static void old_need(struct visit *v, int64_t version)
@@ -142,13 +147,15 @@ void visit_start(struct webpage *p, const struct visit_source *fetched)
         copy_source(v, fetched);
     collect_looks(v);
 
-    v->olds = arena_array_of(a, v->nlooks + 1, struct old);
-    for (size_t i = 0; i < v->nlooks; i++)
-        if (v->looks[i].plan)
-            old_need(v, v->looks[i].old_version);
+    const int64_t *needs = NULL;
+    size_t nneeds = v->plan ? cdg_plan_needs(v->plan, &needs) : 0;
+    v->olds = arena_array_of(a, nneeds + 1, struct old);
+    for (size_t i = 0; i < nneeds; i++)
+        old_need(v, needs[i]);
     if (!v->is_new)
         old_need(v, v->version);
     p->busy = true;
+    p->visiting = v->version;
     v->engine->visits++;
     load_olds(v);
 }
@@ -160,9 +167,11 @@ static void unreadable(struct visit *v)
 {
     struct webpage *p = v->page;
     for (size_t i = 0; i < v->nlooks; i++) {
-        struct stream *s = visit_stream(p, v->looks[i].stream_id);
-        if (s)
-            s->waiting = true;
+        struct stream *s = visit_stream(p, v->looks[i].page_id);
+        if (!s)
+            continue;
+        stream_saw(s, 0);
+        s->waiting = true;
     }
     struct fault f = v->unreadable;
     visit_free(v);

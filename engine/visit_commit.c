@@ -17,17 +17,10 @@ struct stream *visit_stream(struct webpage *p, int64_t id)
     return NULL;
 }
 
-static void give_back(struct visit *v)
-{
-    for (size_t i = 0; i < v->nlooks; i++) {
-        cdg_plan_give_back(v->engine->cdg, v->looks[i].plan);
-        v->looks[i].plan = NULL;
-    }
-}
-
 void visit_free(struct visit *v)
 {
-    give_back(v);
+    cdg_plan_give_back(v->engine->cdg, v->plan);
+    v->page->visiting = 0;
     for (size_t i = 0; i < v->nolds; i++) {
         struct old *o = &v->olds[i];
         if (o->version == v->page->latest && !v->page->digest && o->block) {
@@ -90,18 +83,15 @@ static void committed(struct store_job *job)
             char *digest = buf_take(&v->digest, &bytes);
             webpage_cache(p, digest, bytes);
         }
-        for (size_t i = 0; i < v->nlooks; i++) {
-            struct stream *s = visit_stream(p, v->looks[i].stream_id);
-            if (!s)
-                continue;
-            s->position = v->looks[i].position;
-            s->version = v->version;
-            list_each (m, &s->members) {
-                struct sentinel *who = list_entry(m, struct life, in_stream)->sentinel;
-                who->last_version = v->version;
-            }
-        }
         show(v);
+    }
+    for (size_t i = 0; i < v->nlooks; i++) {
+        struct stream *s = visit_stream(p, v->looks[i].page_id);
+        if (!s)
+            continue;
+        stream_saw(s, job->err == OK ? v->version : 0);
+        list_each (m, &s->members)
+            list_entry(m, struct place, in_stream)->sight->last_version = stream_version(s);
     }
     visit_free(v);
     webpage_settled(p);
@@ -117,8 +107,7 @@ struct tally {
 };
 
 /* The dashboard is the database: the commit itself delivers. */
-static void tally_verdict(
-        struct tally *t, const struct look *look, const struct cdg_verdict *verdict)
+static void tally_verdict(struct tally *t, const struct cdg_verdict *verdict)
 {
     const struct cdg_finding *found = verdict->finding;
     t->evaluations[t->nevaluations++] = (struct store_evaluation){
@@ -132,7 +121,7 @@ static void tally_verdict(
         return;
     t->changes[t->nchanges] = (struct store_change){
             .sentinel_id = verdict->sentinel_id,
-            .old_version = look->old_version,
+            .old_version = found->old_version,
             .inserted = found->inserted,
             .deleted = found->deleted,
             .updated = found->updated,
@@ -149,46 +138,88 @@ static void tally_verdict(
     t->nchanges++;
 }
 
+/* The versions a place still needs once it has seen this one: those it will compare with,
+ * the others as 0. */
+static struct store_sight sight_of(
+        struct visit *v, const struct cdg_look *look, const struct place *at)
+{
+    struct life *l = at->life;
+    bool all = true;
+    int64_t oldest = cdg_oldest_needed_by(
+            v->engine->cdg, look->page_id, l->sentinel->id, look->position, &all);
+    if (oldest == 0 || oldest > look->position)
+        oldest = look->position;
+    size_t n = (size_t)(look->position - oldest) + 1;
+    int64_t *seen = arena_array_of(v->arena, n, int64_t);
+    struct seen before = {.all = (int64_t *)look->seen, .count = look->nseen};
+    for (size_t back = 1; back < n; back++)
+        seen[n - 1 - back] = all || back == n - 1 ? seen_at(&before, back - 1) : 0;
+    seen[n - 1] = v->version;
+    return (struct store_sight){
+            .sentinel_id = l->sentinel->id,
+            .place = at->number,
+            .since = l->sentinel->entered_at,
+            .seen = seen,
+            .nseen = n,
+    };
+}
+
 /* Everybody in a stream has been shown the version, also those it is the first for. */
 static void collect_seen(struct visit *v)
 {
-    size_t n = 0;
+    size_t n = 0, nsights = 0;
+    struct store_sight *sights = NULL;
     for (int round = 0; round < 2; round++) {
         int64_t *ids = round ? arena_array_of(v->arena, n + 1, int64_t) : NULL;
-        n = 0;
+        sights = round ? arena_array_of(v->arena, nsights + 1, struct store_sight) : NULL;
+        n = nsights = 0;
         for (size_t i = 0; i < v->nlooks; i++) {
-            struct stream *s = visit_stream(v->page, v->looks[i].stream_id);
+            struct stream *s = visit_stream(v->page, v->looks[i].page_id);
             if (!s)
                 continue;
             list_each (m, &s->members) {
+                const struct place *at = list_entry(m, struct place, in_stream);
                 if (ids)
-                    ids[n] = list_entry(m, struct life, in_stream)->sentinel->id;
+                    ids[n] = at->life->sentinel->id;
+                if (sights && at->looks_back)
+                    sights[nsights] = sight_of(v, &v->looks[i], at);
+                nsights += at->looks_back;
                 n++;
             }
         }
         v->job.seen_by = ids;
     }
     v->job.nseen_by = n;
+    v->job.sights = sights;
+    v->job.nsights = nsights;
+}
+
+/* It may have left meanwhile, or left and come back: then this is not its affair. */
+static bool concerns(struct visit *v, const struct cdg_verdict *verdict)
+{
+    struct sentinel *s = directory_get(&v->engine->directory, verdict->sentinel_id);
+    for (unsigned i = 0; s && s->life && i < s->life->nplaces; i++) {
+        const struct place *at = &s->life->places[i];
+        if (at->page == v->page && at->stream)
+            return !verdict->finding->old_version || /* not known any more: to be told so */
+                   verdict->finding->old_version >= at->sight->base_version;
+    }
+    return false;
 }
 
 void visit_commit(struct visit *v)
 {
     struct engine *e = v->engine;
     struct webpage *p = v->page;
-    size_t most = 0;
-    for (size_t i = 0; i < v->nlooks; i++)
-        most += v->looks[i].nverdicts;
+    size_t most = v->nverdicts;
     struct tally t = {
             .changes = arena_array_of(v->arena, most + 1, struct store_change),
             .notices = arena_array_of(v->arena, most + 1, struct store_notice),
             .evaluations = arena_array_of(v->arena, most + 1, struct store_evaluation),
     };
-    for (size_t i = 0; i < v->nlooks; i++) {
-        const struct look *look = &v->looks[i];
-        for (size_t k = 0; k < look->nverdicts; k++)
-            if (cdg_is_member(e->cdg, look->stream_id, look->verdicts[k].sentinel_id))
-                tally_verdict(&t, look, &look->verdicts[k]);
-    }
+    for (size_t i = 0; i < v->nverdicts; i++)
+        if (concerns(v, &v->verdicts[i])) /* (2) */
+            tally_verdict(&t, &v->verdicts[i]);
     collect_seen(v);
     struct store_version_job *job = &v->job;
     job->job.kind = STORE_JOB_VERSION;

@@ -13,7 +13,7 @@ static struct old *old_find(struct visit *v, int64_t version)
     return NULL;
 }
 
-/* A stored version as the graph wants to see it, numbered by the stream's position. */
+/* A stored version as the graph wants to see it. */
 static void see(struct visit *v, struct cdg_version *to, const void *block, size_t bytes,
         int64_t number)
 {
@@ -30,21 +30,14 @@ static void see(struct visit *v, struct cdg_version *to, const void *block, size
     to->body = digest->source;
 }
 
-struct old_request {
-    struct visit *visit;
-    const struct look *look;
-};
-
 static const struct cdg_version *give_old(int64_t number, void *arg)
 {
-    const struct old_request *r = arg;
-    if (number != r->look->position - 1)
-        return NULL; /* only the stream's previous position is kept */
-    struct old *o = old_find(r->visit, r->look->old_version);
+    struct visit *v = arg;
+    struct old *o = old_find(v, number);
     if (!o || !o->block)
         return NULL;
-    struct cdg_version *seen = arena_new_of(r->visit->arena, struct cdg_version);
-    see(r->visit, seen, o->block, o->bytes, number);
+    struct cdg_version *seen = arena_new_of(v->arena, struct cdg_version);
+    see(v, seen, o->block, o->bytes, number);
     seen->source = o->source.bytes ? &o->source : NULL;
     return seen;
 }
@@ -53,7 +46,7 @@ static bool read_new(struct visit *v, struct cdg_version *to, struct page_source
 {
     if (!v->is_new) {
         struct old *o = old_find(v, v->version);
-        see(v, to, o ? o->block : NULL, o ? o->bytes : 0, 0);
+        see(v, to, o ? o->block : NULL, o ? o->bytes : 0, v->version);
         to->source = o && o->source.bytes ? &o->source : NULL;
         return true;
     }
@@ -65,7 +58,7 @@ static bool read_new(struct visit *v, struct cdg_version *to, struct page_source
     };
     if (page_digest_make(source, &v->digest, &v->unreadable) != OK)
         return false; /* (2) */
-    see(v, to, v->digest.data, v->digest.len, 0);
+    see(v, to, v->digest.data, v->digest.len, v->version);
     to->source = source;
     return true;
 }
@@ -75,15 +68,7 @@ void visit_compare(struct cdg_task *task)
     struct visit *v = container_of(task, struct visit, task);
     struct cdg_version now;
     struct page_source source;
-    if (read_new(v, &now, &source)) {
-        for (size_t i = 0; i < v->nlooks; i++) {
-            struct look *look = &v->looks[i];
-            struct old_request r = {v, look};
-            now.number = look->position;
-            if (look->plan)
-                look->nverdicts =
-                        cdg_plan_run(look->plan, &now, give_old, &r, v->arena, &look->verdicts);
-        }
-    }
+    if (read_new(v, &now, &source) && v->plan)
+        v->nverdicts = cdg_plan_run(v->plan, &now, give_old, v, v->arena, &v->verdicts);
     inbox_push(&v->engine->compared, &v->link);
 }

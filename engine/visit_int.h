@@ -6,15 +6,6 @@
 
 enum { DIGEST_MAX = PAGE_DIGEST_MAX };
 
-/* One stream's part. */
-struct look {
-    int64_t stream_id, position;
-    int64_t old_version; /* what its position before this one was */
-    struct cdg_plan *plan;
-    const struct cdg_verdict *verdicts;
-    size_t nverdicts;
-};
-
 /* A stored version that is needed. */
 struct old {
     struct store_load_job load;
@@ -35,8 +26,11 @@ struct visit {
     bool is_new;
     struct visit_source source; /* is_new: copies */
     struct buf digest;          /* is_new: made by the pool */
-    struct look *looks;
+    struct cdg_look *looks;     /* one for each stream that waits; its members are its id's */
     size_t nlooks;
+    struct cdg_plan *plan;
+    const struct cdg_verdict *verdicts;
+    size_t nverdicts;
     struct old *olds;
     size_t nolds, loading;
     bool want_source;        /* somebody's question is about the bytes of both versions */

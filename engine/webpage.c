@@ -271,7 +271,7 @@ static void tell_members(struct webpage *p, const char *kind, const char *detail
     char *text = detail ? arena_strdup(a, detail) : NULL;
     list_each (pos, &p->streams) {
         list_each (m, &list_entry(pos, struct stream, of_page)->members) {
-            struct sentinel *s = list_entry(m, struct life, in_stream)->sentinel;
+            struct sentinel *s = list_entry(m, struct place, in_stream)->life->sentinel;
             news->plan.steps[news->plan.nsteps++] = (struct store_step){
                     .kind = STORE_STEP_EVENT,
                     .sentinel_id = s->id,
@@ -338,9 +338,9 @@ static void release_lingering(struct webpage *p)
 again:
     list_each (pos, &p->streams) {
         list_each (m, &list_entry(pos, struct stream, of_page)->members) {
-            struct life *l = list_entry(m, struct life, in_stream);
-            if (l->lingers) {
-                life_release(l);
+            struct place *at = list_entry(m, struct place, in_stream);
+            if (at->lingers) {
+                life_release(at);
                 goto again;
             }
         }
@@ -369,7 +369,7 @@ static void verified(struct webpage *p)
     bool behind = false;
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
-        if (s->waiting && s->version < p->latest)
+        if (s->waiting && stream_version(s) < p->latest)
             behind = true;
         else
             s->waiting = false;
@@ -636,7 +636,7 @@ void webpage_want(struct webpage *p, struct stream *s)
         return; /* the server asked us to wait, or we back off; the retry will serve it */
     if (is_fresh(p, s)) {
         e->shared_fetches++;
-        if (s->version < p->latest)
+        if (stream_version(s) < p->latest)
             visit_start(p, NULL);
         else
             s->waiting = false;

@@ -1,6 +1,7 @@
 /* What an engine reads when it starts: every sentinel and every page, in the order they
  * were made. */
 #include "store/store_int.h"
+#include <stdlib.h>
 #include <string.h>
 
 static int nibble(char c)
@@ -24,6 +25,22 @@ static char *from_hex(struct arena *life, const char *hex)
 static const char *keep(struct arena *life, const char *s)
 {
     return s ? arena_strdup(life, s) : NULL;
+}
+
+/* {4,0,9} as numbers. */
+static const int64_t *numbers(struct arena *life, const char *array, size_t *ret_count)
+{
+    size_t n = 0;
+    for (const char *c = array; c && *c; c++)
+        n += *c == ',' || *c == '}';
+    int64_t *all = arena_array_of(life, n + 1, int64_t);
+    *ret_count = 0;
+    for (const char *at = array ? array + 1 : ""; *at && *at != '}';) {
+        char *end;
+        all[(*ret_count)++] = strtoll(at, &end, 10);
+        at = *end == ',' ? end + 1 : end;
+    }
+    return all;
 }
 
 enum err store_load_sentinels(struct store *s, struct arena *life, struct fault *f,
@@ -50,7 +67,9 @@ enum err store_load_sentinels(struct store *s, struct arena *life, struct fault 
                 .entered_at = result_time(r, i, 12),
                 .last_version = result_int(r, i, 13),
                 .url = keep(life, result_text(r, i, 14)),
+                .answers = keep(life, result_text(r, i, 16)),
         };
+        row.seen = numbers(life, result_text(r, i, 15), &row.nseen);
         each(&row, arg);
     }
     return e;

@@ -131,6 +131,9 @@ struct store_sentinel {
     int64_t page_id;           /* 0 before the first page row exists */
     int64_t base_version;      /* pairs older than this do not concern it */
     int64_t last_version;      /* the newest version it was shown */
+    const int64_t *seen;       /* the versions it will compare with, as in store_sight */
+    size_t nseen;
+    const char *answers; /* what its questions remember; NULL: nothing */
 };
 
 struct store_page {
@@ -192,6 +195,16 @@ struct store_evaluation { /* every sentinel a version was looked at for, changed
     const char *reason; /* for U */
 };
 
+/* What a sentinel keeps in mind of a page after this version. */
+struct store_sight {
+    int64_t sentinel_id;
+    unsigned place;      /* which of its pages */
+    msec since;          /* when it took its place: the memory is of that stay */
+    const int64_t *seen; /* versions by position, the newest last; 0: counted, not needed */
+    size_t nseen;        /* 0: nothing new of this */
+    const char *answers; /* of its questions; NULL: nothing new of this */
+};
+
 /* What a fetch left behind, with a version or without. Absolute values: applying twice
  * is applying once. */
 struct store_fetch_state {
@@ -222,6 +235,8 @@ struct store_version_job {
     size_t nevaluations;
     const int64_t *seen_by; /* sentinels this version was shown to, evaluated or not */
     size_t nseen_by;
+    const struct store_sight *sights;
+    size_t nsights;
     int64_t *ret_change_ids; /* room for nchanges; filled before done; 0: the sentinel was
                                 dropped meanwhile, so its change was not recorded */
 };

@@ -176,10 +176,6 @@ def _():
     for text, what in (
             ("CREATE SENTINEL a USING http://a.org AS a, http://b.org AS b MONITOR a.links AND "
              "b.links", "a sentinel over several pages"),
-            ("CREATE SENTINEL a USING http://a.org MONITOR links COMPARE every:4",
-             "COMPARE moving:n and every:n"),
-            ("CREATE SENTINEL a USING http://a.org MONITOR links COMPARE moving:3",
-             "COMPARE moving:n and every:n"),
             ("CREATE SENTINEL a USING http://a.org MONITOR links NOTIFY BY email a@b.org",
              "NOTIFY BY email"),
             ("CREATE SENTINEL a USING http://a.org MONITOR links NOTIFY BY webhook http://b.org",
