@@ -31,6 +31,13 @@ struct seen {
     size_t count, cap;
 };
 
+void seen_done(struct seen *s);
+void seen_push(struct seen *s, int64_t version);
+void seen_keep(struct seen *s, size_t most);        /* forgets the older ones */
+int64_t seen_at(const struct seen *s, size_t back); /* 0: the newest; 0 if not known */
+bool seen_agrees(const struct seen *s, const struct seen *other); /* where both know */
+void seen_merge(struct seen *s, const struct seen *other);        /* what agrees */
+
 /* What a sentinel has seen of one page. */
 struct sight {
     int64_t base_version; /* current when it took its place: pairs before do not concern it */
@@ -38,6 +45,10 @@ struct sight {
     struct seen seen;     /* after a restart: those it will compare with */
     char *answers;        /* what its questions remember from pair to pair; NULL: nothing */
 };
+
+/* Begins without a memory at this version; takes over another's memory. */
+void sight_begin(struct sight *s, int64_t version);
+void sight_copy(struct sight *s, const struct sight *from);
 
 /* That somebody's FROM or TO hangs on another sentinel, found by that one's name. */
 struct relation {
@@ -49,10 +60,10 @@ struct relation {
 struct sentinel {
     struct map_node by_name, by_id;
     struct relation on_from, on_to;
-    struct arena *arena; /* everything of this sentinel */
+    struct arena *arena; /* of its texts while it is drafted; NULL: it is listed */
+    char *texts;         /* of one that is listed, in one block: there may be a million */
     int64_t id;
     char *name, *owner, *definition, *url;
-    char *monitor, *fetch, *compare; /* canonical texts */
     enum phase phase;
     bool enabled;
     struct point from, to;
@@ -87,12 +98,18 @@ struct sentinel *directory_get(const struct directory *d, int64_t id);
 
 /* A new sentinel with its own arena, not yet listed. */
 struct sentinel *sentinel_new(struct directory *d, const char *name);
-void sentinel_free(struct sentinel *s);                         /* NULL is fine */
-void directory_insert(struct directory *d, struct sentinel *s); /* name and id are set */
+void sentinel_free(struct sentinel *s); /* NULL is fine */
+/* Lists it, with name and id set; its texts move. */
+void directory_insert(struct directory *d, struct sentinel *s);
 void directory_remove(struct directory *d, struct sentinel *s); /* frees it, too */
 
 /* Takes texts and times over from an effective definition. */
 void sentinel_define(struct sentinel *s, const struct grammar_definition *effective);
+
+/* How far `from` has come with its life, for a new definition of the same sentinel. */
+void sentinel_go_on(struct sentinel *s, const struct sentinel *from);
+/* Would both look at the same page, at the same times, with the same question? */
+bool sentinel_asks_the_same(const struct sentinel *a, const struct sentinel *b);
 
 /* "waiting", "waiting-disabled", "active", "disabled", "ended" */
 const char *sentinel_state(const struct sentinel *s);
@@ -100,6 +117,11 @@ bool sentinel_is_active(const struct sentinel *s);
 
 /* Parses a stored definition again; it was checked when it was stored. */
 const struct grammar_definition *sentinel_parse(const struct sentinel *s, struct arena *life);
+
+struct sentinel_words { /* of its definition, as they are shown */
+    char *monitor, *fetch, *compare;
+};
+struct sentinel_words sentinel_words(const struct sentinel *s, struct arena *life);
 
 /* Those that name `name` in their FROM or TO, each once: start with NULL, ends with NULL. */
 struct sentinel *directory_next_dependant(

@@ -97,7 +97,6 @@ struct place {
     struct life *life;
     unsigned number; /* among the sentinel's */
     struct webpage *page;
-    struct sight *sight;   /* the sentinel's */
     struct stream *stream; /* while in the graph */
     struct list in_stream;
     bool lingers;      /* has ended, but is still owed what its last tick brings */
@@ -105,12 +104,20 @@ struct place {
     bool looks_back;   /* it compares with more than the version before */
 };
 
+static inline struct sight *place_sight(const struct place *at)
+{
+    return &at->life->sentinel->sight;
+}
+
 /* Puts a sentinel that was just created to work; starts it if it is time.  One that replaces
  * another takes over the events others wait for; else NULL. */
 void life_begin(
         struct engine *e, struct sentinel *s, struct led_event *start, struct led_event *end);
 void life_give_events(
         struct sentinel *s, struct led_event **ret_start, struct led_event **ret_end);
+/* ALTER: the life goes over to the new definition, which is listed then, and follows it. */
+void life_move(struct sentinel *from, struct sentinel *to);
+void life_altered(struct sentinel *s, bool keeps_place);
 /* At start-up: `life_prepare` for every sentinel, then `life_resume` for every one. */
 void life_prepare(struct engine *e, struct sentinel *s);
 void life_resume(struct engine *e, struct sentinel *s);
@@ -127,15 +134,6 @@ msec life_due(const struct engine *e, const struct sentinel *s);
 void life_set_enabled(struct sentinel *s, bool enabled);
 void life_stop(struct sentinel *s, const char *reason); /* ends now; the plan wrote it */
 void life_leave(struct sentinel *s); /* everything undone; before it is freed */
-
-/* ---- seen.c: versions by position ---------------------------------------------------- */
-
-void seen_done(struct seen *s);
-void seen_push(struct seen *s, int64_t version);
-void seen_keep(struct seen *s, size_t most);        /* forgets the older ones */
-int64_t seen_at(const struct seen *s, size_t back); /* 0: the newest; 0 if not known */
-bool seen_agrees(const struct seen *s, const struct seen *other); /* where both know */
-void seen_merge(struct seen *s, const struct seen *other);        /* what agrees */
 
 /* ---- stream.c: what one fetch rule sees ---------------------------------------------- */
 

@@ -65,6 +65,39 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
     engine_submit(e, &t->plan.job);
 }
 
+/* ---- its pages ----------------------------------------------------------------------- */
+
+struct places {
+    struct place *all;
+    unsigned count;
+};
+
+static void places_take_up(struct life *l)
+{
+    struct sentinel *s = l->sentinel;
+    l->nplaces = 1;
+    l->places = calloc(l->nplaces, sizeof *l->places);
+    CHECK(l->places);
+    for (unsigned i = 0; i < l->nplaces; i++) {
+        struct place *at = &l->places[i];
+        at->life = l;
+        at->number = i;
+        list_init(&at->in_stream);
+        at->page = webpage_get(l->engine, s->page_id, s->url);
+        at->page->lives++;
+    }
+}
+
+static void places_give_up(struct places old)
+{
+    for (unsigned i = 0; i < old.count; i++) {
+        struct webpage *page = old.all[i].page;
+        page->lives--;
+        webpage_free_if_unused(page);
+    }
+    free(old.all);
+}
+
 /* ---- in and out of the graph --------------------------------------------------------- */
 
 static void enter_place(struct place *at, const struct grammar_definition *d, bool resume)
@@ -181,6 +214,7 @@ static void start_now(struct life *l, msec nominal)
         s->starts_at = nominal;
     if (s->to.kind == GRAMMAR_TIME_FOR) {
         s->ends_at = nominal + s->to.offset;
+        rule_drop(l->engine, &l->end_rule);
         watch_end(l);
     }
     if (s->enabled) /* (2) */
@@ -331,21 +365,12 @@ static void watch_start(struct life *l)
 
 void life_prepare(struct engine *e, struct sentinel *s)
 {
-    struct life *l = arena_new_of(s->arena, struct life);
+    struct life *l = calloc(1, sizeof *l);
+    CHECK(l);
     l->engine = e;
     l->sentinel = s;
-    l->nplaces = 1;
-    l->places = arena_array_of(s->arena, l->nplaces, struct place);
-    for (unsigned i = 0; i < l->nplaces; i++) {
-        struct place *at = &l->places[i];
-        at->life = l;
-        at->number = i;
-        at->sight = &s->sight;
-        list_init(&at->in_stream);
-        at->page = webpage_get(e, s->page_id, s->url);
-        at->page->lives++;
-    }
     s->life = l;
+    places_take_up(l);
 }
 
 void life_resume(struct engine *e, struct sentinel *s)
@@ -435,24 +460,69 @@ void life_give_events(
     s->life->start = s->life->end = NULL;
 }
 
+static void end_if_due(struct life *l)
+{
+    struct sentinel *s = l->sentinel;
+    msec ends = point_due(l->engine, &s->to, s->ends_at);
+    if (ends <= led_wall(l->engine->led))
+        end_now(l, "to-reached", ends);
+}
+
+/* Waits for its start and its end; what is due already happens at once. */
+static void await(struct life *l)
+{
+    struct sentinel *s = l->sentinel;
+    if (s->phase == PHASE_ENDED)
+        return;
+    msec starts = point_due(l->engine, &s->from, s->starts_at);
+    watch_end(l);
+    if (starts <= led_wall(l->engine->led))
+        start_now(l, starts);
+    else
+        watch_start(l);
+    end_if_due(l);
+}
+
 void life_begin(
         struct engine *e, struct sentinel *s, struct led_event *start, struct led_event *end)
 {
     life_prepare(e, s);
     s->life->start = start;
     s->life->end = end;
-    if (s->phase == PHASE_ENDED)
-        return;
-    msec now = led_wall(e->led);
-    msec starts = point_due(e, &s->from, s->starts_at);
-    watch_end(s->life);
-    if (starts <= now)
-        start_now(s->life, starts);
-    else
-        watch_start(s->life);
-    msec ends = point_due(e, &s->to, s->ends_at);
-    if (ends <= now)
-        end_now(s->life, "to-reached", ends);
+    await(s->life);
+}
+
+void life_move(struct sentinel *from, struct sentinel *to)
+{
+    to->life = from->life;
+    to->life->sentinel = to;
+    from->life = NULL;
+    to->enabled = from->enabled;
+    sentinel_go_on(to, from);
+}
+
+void life_altered(struct sentinel *s, bool keeps_place)
+{
+    struct life *l = s->life;
+    struct engine *e = l->engine;
+    if (!keeps_place) {
+        leave(l);
+        struct places old = {l->places, l->nplaces};
+        places_take_up(l);
+        places_give_up(old);
+    }
+    rule_drop(e, &l->start_rule);
+    rule_drop(e, &l->end_rule);
+    if (s->phase == PHASE_RUNNING) {
+        watch_end(l);
+        if (!keeps_place && s->enabled) {
+            enter(l, /* resume= */ false, engine_wall(e));
+            record(s, NULL, NULL, engine_wall(e));
+        }
+        end_if_due(l);
+    } else {
+        await(l);
+    }
 }
 
 msec life_due(const struct engine *e, const struct sentinel *s)
@@ -508,9 +578,7 @@ void life_leave(struct sentinel *s)
     led_event_drop(l->engine->led, l->start);
     led_event_drop(l->engine->led, l->end);
     s->life = NULL;
-    for (unsigned i = 0; i < l->nplaces; i++) {
-        struct webpage *page = l->places[i].page;
-        page->lives--;
-        webpage_free_if_unused(page);
-    }
+    struct places old = {l->places, l->nplaces};
+    free(l);
+    places_give_up(old);
 }

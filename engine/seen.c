@@ -5,7 +5,7 @@
  * newest of them; a version nobody will compare with any more may stand there as 0, so that
  * the others keep their distance.
  */
-#include "engine/engine_int.h"
+#include "engine/directory.h"
 #include <stdlib.h>
 
 void seen_done(struct seen *s)
@@ -69,4 +69,20 @@ void seen_merge(struct seen *s, const struct seen *other)
         if (!*mine)
             *mine = seen_at(other, back);
     }
+}
+
+void sight_begin(struct sight *s, int64_t version)
+{
+    seen_done(&s->seen);
+    free(s->answers);
+    *s = (struct sight){.base_version = version, .last_version = version};
+}
+
+void sight_copy(struct sight *s, const struct sight *from)
+{
+    sight_begin(s, from->base_version);
+    s->last_version = from->last_version;
+    seen_merge(&s->seen, &from->seen);
+    s->answers = from->answers ? strdup(from->answers) : NULL;
+    CHECK(!from->answers || s->answers);
 }

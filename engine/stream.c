@@ -153,10 +153,9 @@ enum { FIRST_POSITION = 1, POSITION_AFTER_RESTART = CDG_COMPARE_MAX };
  * that is current, also when it is still on its way through a visit. */
 static struct seen seen_before(struct place *at, bool resume, int64_t *room)
 {
-    struct sight *sight = at->sight;
+    struct sight *sight = place_sight(at);
     if (!resume)
-        sight->base_version = sight->last_version =
-                at->page->visiting ? at->page->visiting : at->page->latest;
+        sight_begin(sight, at->page->visiting ? at->page->visiting : at->page->latest);
     if (resume && sight->seen.count && seen_at(&sight->seen, 0) == sight->last_version)
         return sight->seen;
     *room = sight->last_version;

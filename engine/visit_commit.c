@@ -91,7 +91,8 @@ static void committed(struct store_job *job)
             continue;
         stream_saw(s, job->err == OK ? v->version : 0);
         list_each (m, &s->members)
-            list_entry(m, struct place, in_stream)->sight->last_version = stream_version(s);
+            place_sight(list_entry(m, struct place, in_stream))->last_version =
+                    stream_version(s);
     }
     visit_free(v);
     webpage_settled(p);
@@ -202,7 +203,7 @@ static bool concerns(struct visit *v, const struct cdg_verdict *verdict)
         const struct place *at = &s->life->places[i];
         if (at->page == v->page && at->stream)
             return !verdict->finding->old_version || /* not known any more: to be told so */
-                   verdict->finding->old_version >= at->sight->base_version;
+                   verdict->finding->old_version >= place_sight(at)->base_version;
     }
     return false;
 }

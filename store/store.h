@@ -263,6 +263,7 @@ struct store_step {
     msec installed_at, starts_at, ends_at, started_at, ended_at; /* MSEC_NEVER = null */
     msec entered_at;
     int64_t base_version;
+    bool keeps_place;       /* REPLACE: what it looks at is the same, and where it stands */
     const char *end_reason; /* "to-reached", "stopped", "never-started", "dependency" */
     /* the row in vigil.events that goes with it; NULL: none */
     const char *event_kind;   /* "create", "start", "end", "enable", "disable", "error", ... */
