@@ -22,6 +22,7 @@
 #include "base/list.h"
 #include "base/pool.h"
 #include "base/str.h"
+#include "base/time.h"
 #include "page/page.h"
 
 /* ---- kinds: what can be asked ------------------------------------------------------- */
@@ -74,6 +75,7 @@ struct cdg_expr {
     enum cdg_op op;
     const struct cdg_expr *left, *right; /* NOT: left only */
     struct cdg_leaf leaf;                /* CDG_LEAF */
+    unsigned place; /* CDG_LEAF: which page it is about; only joints look at it */
 };
 
 enum { CDG_EXPR_DEPTH_MAX = 64, CDG_COMPARE_MAX = 1000 };
@@ -195,6 +197,54 @@ size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_vers
 MUST_USE enum err cdg_compare_once(const struct cdg_expr *expr, const struct cdg_version *old,
         const struct cdg_version *new_version, struct arena *life, struct fault *f,
         const struct cdg_finding **ret_finding);
+
+/* ---- joints: one condition over several pages; loop thread ----------------------------- */
+
+/* What is asked of one page, for one conjunct of the condition; a part of a subscription. */
+struct cdg_joint_part {
+    unsigned conjunct, place;
+    bool forbids; /* a change here is one there must not be */
+    const struct cdg_expr *expr;
+};
+
+/* The condition as parts, in an order that depends on it alone; all in `life`. */
+MUST_USE enum err cdg_joint_form(struct arena *life, const struct cdg_expr *expr,
+        struct fault *f, const struct cdg_joint_part **ret_parts, size_t *ret_count);
+
+/* A change one part found, or for a part that forbids also that it could not look. */
+struct cdg_constituent {
+    struct list link;
+    unsigned part;
+    msec at; /* when its version was fetched */
+    int64_t old_version, new_version;
+    unsigned inserted, deleted, updated, moved;
+    const char *summary, *detail; /* as in a finding */
+};
+
+/* What is to be remembered of the step, so that it can be done again. */
+struct cdg_joint_outcome {
+    unsigned conjunct;
+    msec forget_before; /* what its sides found before this is gone; MSEC_NEVER: all of it */
+    bool keeps;         /* the constituent itself is kept */
+};
+
+struct cdg_joint *cdg_joint_new(const struct cdg_joint_part *parts, size_t count, msec within);
+void cdg_joint_free(struct cdg_joint *j); /* NULL is fine */
+void cdg_joint_restore(struct cdg_joint *j, const struct cdg_constituent *kept);
+bool cdg_joint_forbids(const struct cdg_joint *j, unsigned part);
+
+/* Takes a constituent, in the order of time.  What is to be told now, oldest first, is
+ * appended to `told` and the caller's: cdg_constituents_free. */
+struct cdg_joint_outcome cdg_joint_take(
+        struct cdg_joint *j, const struct cdg_constituent *c, struct list *told);
+/* When absence will be known next, and what is told then; false: nothing is due. */
+msec cdg_joint_deadline(const struct cdg_joint *j);
+bool cdg_joint_due(
+        struct cdg_joint *j, msec now, struct list *told, unsigned *ret_conjunct, msec *ret_at);
+/* The version did not come to pass. */
+void cdg_joint_undo(struct cdg_joint *j, unsigned part, int64_t new_version);
+void cdg_constituents_free(struct list *all);
+struct cdg_constituent *cdg_constituent_copy(const struct cdg_constituent *c);
 
 /* ---- the lock hash table: any thread ------------------------------------------------- */
 
