@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/time.h"
+#include "cdg/cdg.h"
 #include "grammar/grammar.h"
 #include "store/store.h"
 
@@ -46,6 +47,18 @@ struct sight {
     char *answers;        /* what its questions remember from pair to pair; NULL: nothing */
 };
 
+/* The pages of a sentinel behind the first, and what it has collected on all of them. */
+struct further {
+    unsigned count;
+    struct list
+            kept; /* struct cdg_constituent: after a restart, until it has its places again */
+    struct further_page {
+        char *url;
+        int64_t page_id;
+        struct sight sight;
+    } all[];
+};
+
 /* Begins without a memory at this version; takes over another's memory. */
 void sight_begin(struct sight *s, int64_t version);
 void sight_copy(struct sight *s, const struct sight *from);
@@ -74,7 +87,8 @@ struct sentinel {
     msec entered_at;           /* when it last took its place in the graph */
     int64_t page_id;
     struct sight sight;
-    struct life *life; /* the engine's part; NULL in a command */
+    struct further *further; /* NULL: it watches one page */
+    struct life *life;       /* the engine's part; NULL in a command */
 };
 
 struct directory {
@@ -105,6 +119,9 @@ void directory_remove(struct directory *d, struct sentinel *s); /* frees it, too
 
 /* Takes texts and times over from an effective definition. */
 void sentinel_define(struct sentinel *s, const struct grammar_definition *effective);
+
+/* Gives it its further pages, by their URLs. */
+void sentinel_watch_more(struct sentinel *s, const char *const *urls, unsigned count);
 
 /* How far `from` has come with its life, for a new definition of the same sentinel. */
 void sentinel_go_on(struct sentinel *s, const struct sentinel *from);

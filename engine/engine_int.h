@@ -90,6 +90,8 @@ struct life {
     struct led_rule *start_rule, *end_rule; /* pending */
     struct place *places;                   /* one for each page it watches */
     unsigned nplaces;
+    bool has_entered;    /* has taken its places, and the store does not know yet */
+    struct joint *joint; /* while in the graph, of a condition over several pages */
 };
 
 /* A sentinel at one of its pages. */
@@ -103,11 +105,6 @@ struct place {
     bool wants_source; /* its question is about bytes, not only about the digest */
     bool looks_back;   /* it compares with more than the version before */
 };
-
-static inline struct sight *place_sight(const struct place *at)
-{
-    return &at->life->sentinel->sight;
-}
 
 /* Puts a sentinel that was just created to work; starts it if it is time.  One that replaces
  * another takes over the events others wait for; else NULL. */
@@ -123,8 +120,6 @@ void life_prepare(struct engine *e, struct sentinel *s);
 void life_resume(struct engine *e, struct sentinel *s);
 /* `other`, which it precedes by a fixed time, has new instants. */
 void life_follow(struct sentinel *s, const struct sentinel *other);
-/* The fetch it lingered for is over. */
-void life_release(struct place *at);
 /* Ends it when what it waits for was stopped or dropped while no engine ran; its own
  * dependants follow. */
 void life_give_up(struct engine *e, struct sentinel *s);
@@ -134,6 +129,34 @@ msec life_due(const struct engine *e, const struct sentinel *s);
 void life_set_enabled(struct sentinel *s, bool enabled);
 void life_stop(struct sentinel *s, const char *reason); /* ends now; the plan wrote it */
 void life_leave(struct sentinel *s); /* everything undone; before it is freed */
+
+/* ---- place.c: a sentinel at its pages ------------------------------------------------- */
+
+struct places {
+    struct place *all;
+    unsigned count;
+};
+
+/* Its places as its definition says; what it had before is given up later. */
+void places_take_up(struct life *l);
+void places_give_up(struct places old);
+struct sight *place_sight(const struct place *at); /* the sentinel's, of that page */
+
+/* Into the graph.  `since`: when, on the wall clock; a start may be noticed a little late, and
+ * the ticks count from when it was due. */
+void places_enter(struct life *l, bool resume, msec since);
+void places_leave(struct life *l);
+void places_linger_or_leave(struct life *l);
+/* The fetch it lingered for is over. */
+void place_release(struct place *at);
+/* What the store is to know of the further places it just took. */
+void places_begin_with(struct life *l, struct arena *a, struct store_step *step);
+
+/* ---- joint.c: what several pages find, put together ----------------------------------- */
+
+void joint_begin(
+        struct life *l, const struct cdg_joint_part *parts, size_t n, msec within, bool resume);
+void joint_end(struct life *l); /* fine without one */
 
 /* ---- stream.c: what one fetch rule sees ---------------------------------------------- */
 

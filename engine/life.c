@@ -58,128 +58,14 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
             .event_at = nominal,
             .event_actual_at = engine_wall(e),
     };
+    if (s->life->has_entered)
+        places_begin_with(s->life, a, &t->step);
+    s->life->has_entered = false;
     t->plan.job.kind = STORE_JOB_PLAN;
     t->plan.job.done = transition_done;
     t->plan.steps = &t->step;
     t->plan.nsteps = 1;
     engine_submit(e, &t->plan.job);
-}
-
-/* ---- its pages ----------------------------------------------------------------------- */
-
-struct places {
-    struct place *all;
-    unsigned count;
-};
-
-static void places_take_up(struct life *l)
-{
-    struct sentinel *s = l->sentinel;
-    l->nplaces = 1;
-    l->places = calloc(l->nplaces, sizeof *l->places);
-    CHECK(l->places);
-    for (unsigned i = 0; i < l->nplaces; i++) {
-        struct place *at = &l->places[i];
-        at->life = l;
-        at->number = i;
-        list_init(&at->in_stream);
-        at->page = webpage_get(l->engine, s->page_id, s->url);
-        at->page->lives++;
-    }
-}
-
-static void places_give_up(struct places old)
-{
-    for (unsigned i = 0; i < old.count; i++) {
-        struct webpage *page = old.all[i].page;
-        page->lives--;
-        webpage_free_if_unused(page);
-    }
-    free(old.all);
-}
-
-/* ---- in and out of the graph --------------------------------------------------------- */
-
-static void enter_place(struct place *at, const struct grammar_definition *d, bool resume)
-{
-    struct sentinel *s = at->life->sentinel;
-    SCRATCH struct arena *scratch = arena_new(NULL, "enter");
-    const struct cdg_expr *expr;
-    struct fault f = {0};
-    if (question_of(scratch, d->monitor, &f, &expr) != OK) {
-        /* Only after an upgrade backwards: what could be run when it was installed. */
-        log_error("sentinel \"%s\" cannot be run: %s", s->name, f.message);
-        return;
-    }
-    at->wants_source = cdg_wants_source(expr);
-    at->looks_back = d->compare.kind != GRAMMAR_PAIRWISE && d->compare.n > 2;
-    int64_t first = stream_join(at, resume);
-    struct cdg_subscription sub = {
-            .page_id = at->stream->id,
-            .sentinel_id = s->id,
-            .expr = expr,
-            .compare = question_compare(d->compare),
-            .base_version = first,
-    };
-    if (cdg_join(at->life->engine->cdg, &sub, &f) == OK)
-        return;
-    log_error("sentinel \"%s\" cannot be run: %s", s->name, f.message);
-    stream_leave(at);
-}
-
-/* `since`: when it takes its place, on the wall clock; a start may be noticed a little late,
- * and the ticks count from when it was due. */
-static void enter(struct life *l, bool resume, msec since)
-{
-    struct sentinel *s = l->sentinel;
-    SCRATCH struct arena *scratch = arena_new(NULL, "enter");
-    const struct grammar_definition *d = sentinel_parse(s, scratch);
-    CHECK(d); /* it was parsed when it was loaded or installed */
-    if (!resume)
-        s->entered_at = since;
-    for (unsigned i = 0; i < l->nplaces; i++)
-        enter_place(&l->places[i], d, resume);
-}
-
-static void leave_place(struct place *at)
-{
-    at->lingers = false;
-    if (!at->stream)
-        return;
-    cdg_leave(at->life->engine->cdg, at->stream->id, at->life->sentinel->id);
-    stream_leave(at);
-}
-
-static void leave(struct life *l)
-{
-    for (unsigned i = 0; i < l->nplaces; i++)
-        leave_place(&l->places[i]);
-}
-
-/* A tick at the very end still counts: whoever ends at the instant of its tick stays to be
- * told what the fetch brings, though its stream ticks no more. */
-static bool linger(struct place *at)
-{
-    struct stream *s = at->stream;
-    if (!s || !s->waiting || !at->page->transfer ||
-            s->last_tick != led_now(at->life->engine->led))
-        return false;
-    at->lingers = true;
-    stream_close_if_all_linger(s);
-    return true;
-}
-
-static void linger_or_leave(struct life *l)
-{
-    for (unsigned i = 0; i < l->nplaces; i++)
-        if (!linger(&l->places[i]))
-            leave_place(&l->places[i]);
-}
-
-void life_release(struct place *at)
-{
-    if (at->lingers)
-        leave_place(at);
 }
 
 /* ---- starting and ending ------------------------------------------------------------- */
@@ -218,7 +104,7 @@ static void start_now(struct life *l, msec nominal)
         watch_end(l);
     }
     if (s->enabled) /* (2) */
-        enter(l, /* resume= */ false, nominal);
+        places_enter(l, /* resume= */ false, nominal);
     record(s, "start", NULL, nominal);
     raise(l->engine, l->start);
 }
@@ -245,7 +131,7 @@ static void end_now(struct life *l, const char *reason, msec nominal)
     bool never_started = s->phase == PHASE_WAITING;
     rule_drop(l->engine, &l->start_rule);
     rule_drop(l->engine, &l->end_rule);
-    linger_or_leave(l); /* (3) */
+    places_linger_or_leave(l); /* (3) */
     s->phase = PHASE_ENDED;
     s->ended_at = nominal;
     if (never_started && strcmp(reason, "to-reached") == 0)
@@ -383,7 +269,7 @@ void life_resume(struct engine *e, struct sentinel *s)
     } else if (s->enabled) {
         /* Enabled while no engine ran: it takes its place now. */
         bool resume = s->entered_at != MSEC_NEVER;
-        enter(s->life, resume, engine_wall(e));
+        places_enter(s->life, resume, engine_wall(e));
         if (!resume)
             record(s, NULL, NULL, engine_wall(e));
     }
@@ -506,7 +392,7 @@ void life_altered(struct sentinel *s, bool keeps_place)
     struct life *l = s->life;
     struct engine *e = l->engine;
     if (!keeps_place) {
-        leave(l);
+        places_leave(l);
         struct places old = {l->places, l->nplaces};
         places_take_up(l);
         places_give_up(old);
@@ -516,7 +402,7 @@ void life_altered(struct sentinel *s, bool keeps_place)
     if (s->phase == PHASE_RUNNING) {
         watch_end(l);
         if (!keeps_place && s->enabled) {
-            enter(l, /* resume= */ false, engine_wall(e));
+            places_enter(l, /* resume= */ false, engine_wall(e));
             record(s, NULL, NULL, engine_wall(e));
         }
         end_if_due(l);
@@ -542,10 +428,10 @@ void life_set_enabled(struct sentinel *s, bool enabled)
     if (s->phase != PHASE_RUNNING)
         return;
     if (enabled) {
-        enter(s->life, /* resume= */ false, engine_wall(s->life->engine));
+        places_enter(s->life, /* resume= */ false, engine_wall(s->life->engine));
         record(s, NULL, NULL, engine_wall(s->life->engine)); /* base and phase it now has */
     } else {
-        leave(s->life);
+        places_leave(s->life);
     }
 }
 
@@ -558,7 +444,7 @@ void life_stop(struct sentinel *s, const char *reason)
     msec now = engine_wall(l->engine);
     rule_drop(l->engine, &l->start_rule);
     rule_drop(l->engine, &l->end_rule);
-    leave(l);
+    places_leave(l);
     s->phase = PHASE_ENDED;
     s->ended_at = now;
     if (!reason || strcmp(reason, "dependency") != 0)
@@ -574,7 +460,7 @@ void life_leave(struct sentinel *s)
         return;
     rule_drop(l->engine, &l->start_rule);
     rule_drop(l->engine, &l->end_rule);
-    leave(l);
+    places_leave(l);
     led_event_drop(l->engine->led, l->start);
     led_event_drop(l->engine->led, l->end);
     s->life = NULL;

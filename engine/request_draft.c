@@ -32,6 +32,16 @@ struct draft *draft_add(struct planning *p, struct sentinel *s, bool made)
     return d;
 }
 
+static void add_further(struct planning *p, struct store_step *step, const struct further *f)
+{
+    const char **urls = arena_array_of(p->life, f->count, const char *);
+    for (unsigned i = 0; i < f->count; i++)
+        urls[i] = f->all[i].url;
+    step->more_urls = urls;
+    step->nmore = f->count;
+    step->ret_more_ids = arena_array_of(p->life, f->count, int64_t);
+}
+
 size_t step_add(struct planning *p, enum store_step_kind kind, struct request_subject subject)
 {
     struct request_plan *plan = p->plan;
@@ -73,6 +83,8 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
             .event_at = p->c->now,
             .event_actual_at = p->c->now,
     };
+    if (s->further)
+        add_further(p, &plan->steps[plan->nsteps], s->further);
     return plan->nsteps++;
 }
 

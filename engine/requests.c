@@ -17,11 +17,18 @@ struct carried {
     struct request_plan *plan;
 };
 
-static void adopt(struct engine *e, struct sentinel *made, const struct store_step *step,
-        struct led_event *start, struct led_event *end)
+static void know_ids(struct sentinel *made, const struct store_step *step)
 {
     made->id = step->ret_id;
     made->page_id = step->ret_page_id;
+    for (unsigned i = 0; made->further && i < made->further->count; i++)
+        made->further->all[i].page_id = step->ret_more_ids[i];
+}
+
+static void adopt(struct engine *e, struct sentinel *made, const struct store_step *step,
+        struct led_event *start, struct led_event *end)
+{
+    know_ids(made, step);
     directory_insert(&e->directory, made);
     life_begin(e, made, start, end);
 }
@@ -47,8 +54,7 @@ static void alter(struct engine *e, struct sentinel *known, struct sentinel *mad
     bool keeps_place = sentinel_asks_the_same(made, known);
     /* The same request may have enabled, disabled or stopped it after altering it. */
     bool enabled = made->enabled, ended = made->phase == PHASE_ENDED;
-    made->id = step->ret_id;
-    made->page_id = step->ret_page_id;
+    know_ids(made, step);
     life_move(known, made);
     directory_remove(&e->directory, known);
     directory_insert(&e->directory, made);

@@ -34,28 +34,27 @@ void visit_free(struct visit *v)
     arena_free(v->arena);
 }
 
-static void show(struct visit *v)
+void visit_show(struct engine *e, const char *url, const struct store_version_job *job)
 {
-    struct engine *e = v->engine;
-    for (size_t i = 0; i < v->job.nchanges; i++) {
-        const struct store_change *c = &v->job.changes[i];
+    for (size_t i = 0; i < job->nchanges; i++) {
+        const struct store_change *c = &job->changes[i];
         struct sentinel *s = directory_get(&e->directory, c->sentinel_id);
         e->changes++;
         if (!s || !e->options.changed)
             continue;
         struct engine_change shown = {
                 .sentinel = s->name,
-                .url = v->page->url,
+                .url = url,
                 .summary = c->summary,
                 .detail = c->detail,
-                .id = v->job.ret_change_ids[i],
+                .id = job->ret_change_ids[i],
                 .old_version = c->old_version,
-                .new_version = v->version,
+                .new_version = job->version,
                 .inserted = c->inserted,
                 .deleted = c->deleted,
                 .updated = c->updated,
                 .moved = c->moved,
-                .at = v->job.fetched_at,
+                .at = job->fetched_at,
         };
         e->options.changed(&shown, e->options.arg);
     }
@@ -73,6 +72,8 @@ static void committed(struct store_job *job)
         if (p->lives)
             log_error("%s: version %lld was not recorded: %s", p->url, (long long)v->version,
                     job->fault.message);
+        for (size_t i = 0; i < v->nverdicts; i++)
+            joint_undo(v, &v->verdicts[i]);
     } else {
         if (v->is_new) { /* (1) */
             p->latest = v->version;
@@ -83,7 +84,7 @@ static void committed(struct store_job *job)
             char *digest = buf_take(&v->digest, &bytes);
             webpage_cache(p, digest, bytes);
         }
-        show(v);
+        visit_show(e, p->url, &v->job);
     }
     for (size_t i = 0; i < v->nlooks; i++) {
         struct stream *s = visit_stream(p, v->looks[i].page_id);
@@ -98,45 +99,6 @@ static void committed(struct store_job *job)
     webpage_settled(p);
     webpage_resume_postponed(e);
     engine_settle(e);
-}
-
-struct tally {
-    struct store_change *changes;
-    struct store_notice *notices;
-    struct store_evaluation *evaluations;
-    size_t nchanges, nevaluations;
-};
-
-/* The dashboard is the database: the commit itself delivers. */
-static void tally_verdict(struct tally *t, const struct cdg_verdict *verdict)
-{
-    const struct cdg_finding *found = verdict->finding;
-    t->evaluations[t->nevaluations++] = (struct store_evaluation){
-            .sentinel_id = verdict->sentinel_id,
-            .result = found->result == CDG_C   ? 'C'
-                      : found->result == CDG_N ? 'N'
-                                               : 'U',
-            .reason = found->result == CDG_U ? found->summary : NULL,
-    };
-    if (found->result != CDG_C)
-        return;
-    t->changes[t->nchanges] = (struct store_change){
-            .sentinel_id = verdict->sentinel_id,
-            .old_version = found->old_version,
-            .inserted = found->inserted,
-            .deleted = found->deleted,
-            .updated = found->updated,
-            .moved = found->moved,
-            .summary = found->summary,
-            .detail = found->detail,
-    };
-    t->notices[t->nchanges] = (struct store_notice){
-            .change = (unsigned)t->nchanges,
-            .method = "dashboard",
-            .target = "",
-            .delivered = true,
-    };
-    t->nchanges++;
 }
 
 /* The versions a place still needs once it has seen this one: those it will compare with,
@@ -180,12 +142,13 @@ static void collect_seen(struct visit *v)
                 continue;
             list_each (m, &s->members) {
                 const struct place *at = list_entry(m, struct place, in_stream);
+                bool keeps = at->looks_back || at->number;
                 if (ids)
                     ids[n] = at->life->sentinel->id;
-                if (sights && at->looks_back)
+                if (sights && keeps)
                     sights[nsights] = sight_of(v, &v->looks[i], at);
-                nsights += at->looks_back;
-                n++;
+                nsights += keeps;
+                n += at->number == 0;
             }
         }
         v->job.seen_by = ids;
@@ -195,32 +158,39 @@ static void collect_seen(struct visit *v)
     v->job.nsights = nsights;
 }
 
-/* It may have left meanwhile, or left and come back: then this is not its affair. */
-static bool concerns(struct visit *v, const struct cdg_verdict *verdict)
+/* Whom it concerns.  NULL: it has left meanwhile, or left and come back; then this is not its
+ * affair. */
+static struct life *concerned(struct visit *v, const struct cdg_verdict *verdict)
 {
     struct sentinel *s = directory_get(&v->engine->directory, verdict->sentinel_id);
+    int64_t old = verdict->finding->old_version;
     for (unsigned i = 0; s && s->life && i < s->life->nplaces; i++) {
         const struct place *at = &s->life->places[i];
-        if (at->page == v->page && at->stream)
-            return !verdict->finding->old_version || /* not known any more: to be told so */
-                   verdict->finding->old_version >= place_sight(at)->base_version;
+        if (at->page == v->page && at->stream) /* 0: not known any more, to be told so */
+            return !old || old >= place_sight(at)->base_version ? s->life : NULL;
     }
-    return false;
+    return NULL;
+}
+
+static void tally_verdicts(struct visit *v, struct tally *t)
+{
+    struct list touched = LIST_INIT(touched);
+    for (size_t i = 0; i < v->nverdicts; i++) {
+        struct life *l = concerned(v, &v->verdicts[i]); /* (2) */
+        if (l && l->joint)
+            joint_offer(v, t, l->joint, &v->verdicts[i], &touched);
+        else if (l)
+            tally_verdict(t, &v->verdicts[i]);
+    }
+    joint_conclude(v, t, &touched);
 }
 
 void visit_commit(struct visit *v)
 {
     struct engine *e = v->engine;
     struct webpage *p = v->page;
-    size_t most = v->nverdicts;
-    struct tally t = {
-            .changes = arena_array_of(v->arena, most + 1, struct store_change),
-            .notices = arena_array_of(v->arena, most + 1, struct store_notice),
-            .evaluations = arena_array_of(v->arena, most + 1, struct store_evaluation),
-    };
-    for (size_t i = 0; i < v->nverdicts; i++)
-        if (concerns(v, &v->verdicts[i])) /* (2) */
-            tally_verdict(&t, &v->verdicts[i]);
+    struct tally t = tally_new(v->arena, v->nverdicts);
+    tally_verdicts(v, &t);
     collect_seen(v);
     struct store_version_job *job = &v->job;
     job->job.kind = STORE_JOB_VERSION;
@@ -245,11 +215,6 @@ void visit_commit(struct visit *v)
     job->body_bytes = v->source.body_bytes;
     job->digest = v->digest.data;
     job->digest_bytes = v->digest.len;
-    job->changes = t.changes;
-    job->nchanges = job->nnotices = t.nchanges;
-    job->notices = t.notices;
-    job->evaluations = t.evaluations;
-    job->nevaluations = t.nevaluations;
-    job->ret_change_ids = arena_array_of(v->arena, t.nchanges + 1, int64_t);
+    tally_into(&t, job, v->arena);
     engine_submit(e, &job->job);
 }

@@ -45,3 +45,34 @@ void visit_compare(struct cdg_task *task);
 void visit_commit(struct visit *v);
 void visit_free(struct visit *v);
 struct stream *visit_stream(struct webpage *p, int64_t id); /* NULL: closed meanwhile */
+/* Shows what a job recorded to whoever runs the engine. */
+void visit_show(struct engine *e, const char *url, const struct store_version_job *job);
+
+/* ---- tally.c: what a version job says of sentinels ------------------------------------ */
+
+struct tally {
+    struct store_change *changes;
+    struct store_notice *notices;
+    struct store_evaluation *evaluations;
+    struct store_forget *forgets;
+    struct store_constituent *constituents;
+    size_t nchanges, nevaluations, nforgets, nconstituents;
+};
+
+struct tally tally_new(struct arena *a, size_t most); /* verdicts */
+void tally_verdict(struct tally *t, const struct cdg_verdict *verdict);
+void tally_evaluation(
+        struct tally *t, int64_t sentinel_id, enum cdg_result result, const char *reason);
+void tally_change(struct tally *t, const struct store_change *c); /* and its notices */
+void tally_forget(struct tally *t, int64_t sentinel_id, unsigned conjunct, msec before);
+void tally_joint(struct tally *t, int64_t sentinel_id, const struct cdg_constituent *c,
+        const struct cdg_joint_outcome *out, bool forbids);
+void tally_into(const struct tally *t, struct store_version_job *job, struct arena *a);
+
+/* ---- joint.c ---------------------------------------------------------------------------- */
+
+/* Offers a verdict to the joint of its sentinel; then all that were touched conclude. */
+void joint_offer(struct visit *v, struct tally *t, struct joint *j,
+        const struct cdg_verdict *verdict, struct list *touched);
+void joint_conclude(struct visit *v, struct tally *t, struct list *touched);
+void joint_undo(struct visit *v, const struct cdg_verdict *verdict); /* it was refused */

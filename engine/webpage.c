@@ -340,7 +340,7 @@ again:
         list_each (m, &list_entry(pos, struct stream, of_page)->members) {
             struct place *at = list_entry(m, struct place, in_stream);
             if (at->lingers) {
-                life_release(at);
+                place_release(at);
                 goto again;
             }
         }

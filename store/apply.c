@@ -294,45 +294,6 @@ static enum err note_seen(struct conn *c, const struct store_version_job *job,
     return conn_run(c, SQL_SEEN, &p, f, NULL);
 }
 
-static void array_numbers(struct buf *b, struct arena *scratch, const struct store_sight *s)
-{
-    BUF(list, ARRAY_MAX_BYTES);
-    array_begin(&list);
-    for (size_t i = 0; i < s->nseen; i++)
-        array_int(&list, s->seen[i]);
-    array_end(&list);
-    array_text(b, scratch, s->nseen ? buf_text(&list) : NULL);
-}
-
-static enum err put_sights(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f)
-{
-    BUF(sentinels, ARRAY_MAX_BYTES);
-    BUF(places, ARRAY_MAX_BYTES);
-    BUF(since, ARRAY_MAX_BYTES);
-    BUF(seen, ARRAY_MAX_BYTES);
-    BUF(answers, ARRAY_MAX_BYTES);
-    struct buf *all[] = {&sentinels, &places, &since, &seen, &answers};
-    for (size_t k = 0; k < countof(all); k++)
-        array_begin(all[k]);
-    for (size_t i = 0; i < job->nsights; i++) {
-        const struct store_sight *s = &job->sights[i];
-        array_int(&sentinels, s->sentinel_id);
-        array_int(&places, s->place);
-        array_int(&since, s->since);
-        array_numbers(&seen, scratch, s);
-        array_text(&answers, scratch, s->answers);
-    }
-    PARAMS(p, scratch);
-    for (size_t k = 0; k < countof(all); k++) {
-        array_end(all[k]);
-        if (all[k]->overflowed)
-            return too_big(f);
-        params_text(&p, buf_text(all[k]));
-    }
-    return conn_run(c, SQL_SIGHTS_PUT, &p, f, NULL);
-}
-
 static enum err put_state(struct conn *c, const struct store_version_job *job,
         struct arena *scratch, struct fault *f)
 {
@@ -371,6 +332,8 @@ enum err apply_version(
 {
     bool was_done = false;
     enum err e = begin_version(c, job, scratch, f, &was_done);
+    if (!e && (!was_done || job->exists)) /* putting it twice is putting it once */
+        e = put_constituents(c, job, scratch, f);
     if (e || was_done)
         return e;
     CRASH_POINT("after_version_row");
@@ -385,7 +348,7 @@ enum err apply_version(
     if (!e && job->nseen_by)
         e = note_seen(c, job, scratch, f);
     if (!e && job->nsights)
-        e = put_sights(c, job, scratch, f);
+        e = put_sights(c, job->sights, job->nsights, scratch, f);
     if (!e)
         e = put_state(c, job, scratch, f);
     return e;

@@ -75,6 +75,55 @@ enum err store_load_sentinels(struct store *s, struct arena *life, struct fault 
     return e;
 }
 
+enum err store_load_places(struct store *s, struct arena *life, struct fault *f,
+        void (*each)(const struct store_place *row, void *arg), void *arg)
+{
+    RESULT r = NULL;
+    enum err e = store_connect(s, f);
+    if (!e)
+        e = conn_run(&s->conn, SQL_LOAD_PLACES, NULL, f, &r);
+    for (int i = 0; !e && i < PQntuples(r); i++) {
+        struct store_place row = {
+                .sentinel_id = result_int(r, i, 0),
+                .place = (unsigned)result_int(r, i, 1),
+                .page_id = result_int(r, i, 2),
+                .url = keep(life, result_text(r, i, 3)),
+                .answers = keep(life, result_text(r, i, 5)),
+        };
+        row.seen = numbers(life, result_text(r, i, 4), &row.nseen);
+        each(&row, arg);
+    }
+    return e;
+}
+
+enum err store_load_constituents(struct store *s, struct arena *life, struct fault *f,
+        void (*each)(const struct store_constituent *row, void *arg), void *arg)
+{
+    RESULT r = NULL;
+    enum err e = store_connect(s, f);
+    if (!e)
+        e = conn_run(&s->conn, SQL_LOAD_CONSTITUENTS, NULL, f, &r);
+    for (int i = 0; !e && i < PQntuples(r); i++) {
+        struct store_constituent row = {
+                .sentinel_id = result_int(r, i, 0),
+                .conjunct = (unsigned)result_int(r, i, 1),
+                .part = (unsigned)result_int(r, i, 2),
+                .forbids = result_text(r, i, 3)[0] == 't',
+                .at = result_time(r, i, 4),
+                .old_version = result_int(r, i, 5),
+                .new_version = result_int(r, i, 6),
+                .inserted = (unsigned)result_int(r, i, 7),
+                .deleted = (unsigned)result_int(r, i, 8),
+                .updated = (unsigned)result_int(r, i, 9),
+                .moved = (unsigned)result_int(r, i, 10),
+                .summary = keep(life, result_text(r, i, 11)),
+                .detail = keep(life, result_text(r, i, 12)),
+        };
+        each(&row, arg);
+    }
+    return e;
+}
+
 enum err store_load_pages(struct store *s, struct arena *life, struct fault *f,
         void (*each)(const struct store_page *row, void *arg), void *arg)
 {

@@ -136,6 +136,16 @@ struct store_sentinel {
     const char *answers; /* what its questions remember; NULL: nothing */
 };
 
+/* A further page of a sentinel over several pages. */
+struct store_place {
+    int64_t sentinel_id, page_id;
+    unsigned place; /* from 1 */
+    const char *url;
+    const int64_t *seen; /* as in store_sight */
+    size_t nseen;
+    const char *answers;
+};
+
 struct store_page {
     int64_t id;
     const char *url;                  /* the normalised request */
@@ -152,6 +162,12 @@ struct store_page {
 
 MUST_USE enum err store_load_sentinels(struct store *s, struct arena *life, struct fault *f,
         void (*each)(const struct store_sentinel *row, void *arg), void *arg);
+/* After the sentinels: by sentinel and place; by sentinel and time. */
+struct store_constituent;
+MUST_USE enum err store_load_places(struct store *s, struct arena *life, struct fault *f,
+        void (*each)(const struct store_place *row, void *arg), void *arg);
+MUST_USE enum err store_load_constituents(struct store *s, struct arena *life, struct fault *f,
+        void (*each)(const struct store_constituent *row, void *arg), void *arg);
 MUST_USE enum err store_load_pages(struct store *s, struct arena *life, struct fault *f,
         void (*each)(const struct store_page *row, void *arg), void *arg);
 
@@ -205,6 +221,23 @@ struct store_sight {
     const char *answers; /* of its questions; NULL: nothing new of this */
 };
 
+/* A change that waits for others on other pages, or one there must not be. */
+struct store_constituent {
+    int64_t sentinel_id;
+    unsigned conjunct, part;
+    bool forbids; /* it takes the place of the part's one before */
+    msec at;
+    int64_t old_version, new_version;
+    unsigned inserted, deleted, updated, moved;
+    const char *summary, *detail; /* detail NULL: none */
+};
+
+struct store_forget { /* what a conjunct has collected; done before constituents are put */
+    int64_t sentinel_id;
+    unsigned conjunct;
+    msec before; /* MSEC_NEVER: all of it */
+};
+
 /* What a fetch left behind, with a version or without. Absolute values: applying twice
  * is applying once. */
 struct store_fetch_state {
@@ -237,6 +270,10 @@ struct store_version_job {
     size_t nseen_by;
     const struct store_sight *sights;
     size_t nsights;
+    const struct store_forget *forgets;
+    size_t nforgets;
+    const struct store_constituent *constituents;
+    size_t nconstituents;
     int64_t *ret_change_ids; /* room for nchanges; filled before done; 0: the sentinel was
                                 dropped meanwhile, so its change was not recorded */
 };
@@ -270,6 +307,11 @@ struct store_step {
     const char *event_detail; /* text; NULL: none */
     msec event_at;            /* nominal */
     msec event_actual_at;     /* when it was carried out */
+    const char *const *more_urls; /* CREATE, REPLACE: its further pages */
+    size_t nmore;
+    int64_t *ret_more_ids;            /* room for nmore */
+    const struct store_sight *sights; /* STATE: what it begins with there */
+    size_t nsights;
     int64_t ret_id, ret_page_id;
     bool ret_page_is_new;
 };

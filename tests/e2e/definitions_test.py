@@ -174,8 +174,6 @@ def _():
 @test("what this Vigil cannot run yet is refused with exactly these words, and nothing is stored")
 def _():
     for text, what in (
-            ("CREATE SENTINEL a USING http://a.org AS a, http://b.org AS b MONITOR a.links AND "
-             "b.links", "a sentinel over several pages"),
             ("CREATE SENTINEL a USING http://a.org MONITOR links NOTIFY BY email a@b.org",
              "NOTIFY BY email"),
             ("CREATE SENTINEL a USING http://a.org MONITOR links NOTIFY BY webhook http://b.org",

@@ -183,8 +183,6 @@ TEST(cannot, "what cannot be run yet is refused where it stands, and nothing is 
     EXPECT_INT(p->nsteps, 0);
     EXPECT(says(p, "(sql):2:1: error: E090: this Vigil cannot run NOTIFY BY email yet"));
     static const char *const others[] = {
-            "CREATE SENTINEL a USING http://x.org AS p, http://y.org AS q MONITOR p.links OR "
-            "q.links",
             "CREATE SENTINEL a USING http://x.org MONITOR links WITH (method = 'POST', body = "
             "'x')",
             "subscription T refresh 'http://x.org/' weekly report when daily",
