@@ -9,6 +9,9 @@ bool cli_gather_files(struct cli *c, struct buf *text);
 /* Is there a database already?  Looking and checking must not make one. */
 bool cli_has_database(const struct cli *c);
 
+/* cmd_look.c: the name is wrong; says so, with the nearest one there is. */
+int cli_no_sentinel(struct cli *c, struct store *s, const char *name);
+
 /* cmd_run.c */
 int cmd_run(struct cli *c);
 int cmd_demo(struct cli *c);
@@ -28,6 +31,9 @@ int cmd_show(struct cli *c);
 int cmd_changes(struct cli *c);
 int cmd_diff(struct cli *c);
 int cmd_psql(struct cli *c);
+
+/* cmd_explain.c */
+int cmd_explain(struct cli *c);
 
 /* cmd_status.c */
 int cmd_status(struct cli *c);

@@ -209,6 +209,12 @@ struct sentinel_words sentinel_words(const struct sentinel *s, struct arena *lif
     buf_clear(&text);
     grammar_print_compare(&text, d->compare);
     w.compare = printed(life, &text);
+    buf_clear(&text);
+    grammar_print_time(&text, &d->from);
+    w.from = printed(life, &text);
+    buf_clear(&text);
+    grammar_print_time(&text, &d->to);
+    w.to = printed(life, &text);
     return w;
 }
 
@@ -357,6 +363,7 @@ static void load_one(const struct store_sentinel *row, void *arg)
             .answers = (char *)row->answers,
     };
     sight_copy(&s->sight, &stored);
+    s->lacks_points = !row->has_points;
     directory_insert(l->directory, s);
 }
 

@@ -26,6 +26,8 @@ const struct command commands[] = {
         {"stop", cmd_stop, OPT_JSON, 1, -1, "NAME…", "end sentinels now; their history stays"},
         {"drop", cmd_drop, OPT_JSON | OPT_CASCADE, 1, -1, "NAME…",
                 "remove sentinels and their history"},
+        {"explain", cmd_explain, OPT_JSON, 1, -1, "NAME…|FILE…",
+                "events, rules, graph nodes and fetches, before or after installing"},
         {"status", cmd_status, OPT_JSON, 0, 0, "",
                 "engine, database, queue and fetch figures at a glance"},
         {"graph", cmd_graph, OPT_AS, 0, 0, "",

@@ -67,9 +67,10 @@ enum err store_load_sentinels(struct store *s, struct arena *life, struct fault 
                 .entered_at = result_time(r, i, 12),
                 .last_version = result_int(r, i, 13),
                 .url = keep(life, result_text(r, i, 14)),
-                .answers = keep(life, result_text(r, i, 16)),
+                .has_points = result_text(r, i, 15)[0] == 't',
+                .answers = keep(life, result_text(r, i, 17)),
         };
-        row.seen = numbers(life, result_text(r, i, 15), &row.nseen);
+        row.seen = numbers(life, result_text(r, i, 16), &row.nseen);
         each(&row, arg);
     }
     return e;

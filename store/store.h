@@ -86,6 +86,7 @@ enum store_query {
     STORE_Q_NOTIFICATIONS, /* $1 name or NULL */
     STORE_Q_FIGURES,       /* one row: counts of sentinels by state, pages, versions, changes,
                               pending, bytes */
+    STORE_Q_PAGE,          /* $1 url: when it is fetched, and why then */
     STORE_Q_NAMES,         /* every name, for "did you mean" */
     STORE_QUERY_COUNT
 };
@@ -103,7 +104,7 @@ const char *store_rows_text(const struct store_rows *r, int row, int column); /*
 const char *store_rows_get(const struct store_rows *r, int row, const char *column);
 
 /* How a column's text is to be written in JSON. */
-enum store_type { STORE_TEXT, STORE_INT, STORE_BOOL, STORE_JSON, STORE_TIME };
+enum store_type { STORE_TEXT, STORE_INT, STORE_BOOL, STORE_JSON, STORE_TIME, STORE_NAMES };
 enum store_type store_rows_type(const struct store_rows *r, int column);
 
 /* Blocks until the channel is notified, `wait` has passed (false) or the connection is
@@ -131,6 +132,7 @@ struct store_sentinel {
     int64_t page_id;           /* 0 before the first page row exists */
     int64_t base_version;      /* pairs older than this do not concern it */
     int64_t last_version;      /* the newest version it was shown */
+    bool has_points;           /* false: written by an older engine, see STORE_STEP_POINTS */
     const int64_t *seen;       /* the versions it will compare with, as in store_sight */
     size_t nseen;
     const char *answers; /* what its questions remember; NULL: nothing */
@@ -291,12 +293,16 @@ enum store_step_kind {
                            starts_at and ends_at unless they are 0 */
     STORE_STEP_DROP,    /* sentinel, its changes and notifications; page when unused */
     STORE_STEP_EVENT,   /* a row in vigil.events only */
+    STORE_STEP_POINTS,  /* what FROM and TO say, for a row of an older engine */
+    STORE_STEP_OVERDUE, /* a fetch of page_id is, since event_at; the next one ends it */
 };
 
 struct store_step {
     enum store_step_kind kind;
     int64_t sentinel_id; /* except for CREATE */
     const char *name, *owner, *definition, *state, *url, *monitor, *fetch, *compare;
+    const char *from_point, *from_of, *to_point, *to_of; /* FROM, TO, and whose they name */
+    int64_t page_id;
     msec installed_at, starts_at, ends_at, started_at, ended_at; /* MSEC_NEVER = null */
     msec entered_at;
     int64_t base_version;

@@ -34,7 +34,7 @@ TEST(status, "a sentinel that was added is shown with all it said")
             "last_fetch_at=- last_version=- last_change_at=- last_notified_at=- "
             "next_fetch_at=- "
             "evaluations=0 changes=0 notifications=0 last_result=- error=- "
-            "definition=CREATE SENTINEL ...");
+            "definition=CREATE SENTINEL ... waiting_for=- dependants={} overdue_since=-");
     EXPECT_INT(store_rows_type(r, 0), STORE_TEXT);
     EXPECT_INT(store_rows_type(r, 7), STORE_TIME);
     EXPECT_INT(store_rows_type(r, 17), STORE_INT);
