@@ -8,10 +8,9 @@
  *      its way; it is told under the newest version it is about, and dated to that time.
  *  (3) A sentinel is told once of a version, with everything that it completed.
  */
+#include "engine/joint.h"
 #include "engine/visit_int.h"
 #include "base/log.h"
-#include <jansson.h>
-#include <stdlib.h>
 
 struct joint {
     struct life *life;
@@ -117,93 +116,16 @@ void joint_end(struct life *l)
 
 /* ---- what is told -------------------------------------------------------------------- */
 
-enum { SUMMARY_BYTES = 300, DETAIL_FLAGS = JSON_COMPACT };
-
-struct merged {
-    json_t *leaves;
-    struct buf summary;
-    struct store_change change;
-    const struct cdg_constituent *newest;
-};
-
-static void merge_leaves(struct joint *j, struct merged *m, const struct cdg_constituent *c)
-{
-    const char *url = j->life->places[j->parts[c->part].place].page->url;
-    json_t *root = c->detail ? json_loads(c->detail, 0, NULL) : NULL, *leaf;
-    char at[TIME_TEXT_SIZE];
-    size_t i;
-    json_array_foreach(json_object_get(root, "leaves"), i, leaf)
-    {
-        json_object_set_new(leaf, "url", json_string(url));
-        json_object_set_new(leaf, "old_version", json_integer(c->old_version));
-        json_object_set_new(leaf, "new_version", json_integer(c->new_version));
-        json_object_set_new(leaf, "at", json_string(time_iso(c->at, at)));
-        json_array_append(m->leaves, leaf);
-    }
-    json_decref(root);
-}
-
-static bool told_before(struct joint *j, const struct cdg_constituent *c)
-{
-    list_each (pos, &j->told) {
-        const struct cdg_constituent *o = list_entry(pos, struct cdg_constituent, link);
-        if (o == c)
-            return false;
-        if (o->new_version == c->new_version &&
-                j->parts[o->part].place == j->parts[c->part].place &&
-                strcmp(o->detail ? o->detail : "", c->detail ? c->detail : "") == 0)
-            return true; /* two conjuncts asked the same of one page */
-    }
-    return false;
-}
-
-static void merge(struct joint *j, struct merged *m)
-{
-    *m = (struct merged){.leaves = json_array()};
-    buf_init(&m->summary, 1 << 20);
-    list_each (pos, &j->told) {
-        const struct cdg_constituent *c = list_entry(pos, struct cdg_constituent, link);
-        if (told_before(j, c))
-            continue;
-        merge_leaves(j, m, c);
-        buf_printf(&m->summary, "%s%s: %s", m->summary.len ? "; " : "",
-                j->life->places[j->parts[c->part].place].page->url, c->summary);
-        m->change.inserted += c->inserted;
-        m->change.deleted += c->deleted;
-        m->change.updated += c->updated;
-        m->change.moved += c->moved;
-        if (!m->newest || c->at >= m->newest->at)
-            m->newest = c;
-    }
-}
-
-static const char *cut(struct arena *a, const struct buf *line)
-{
-    size_t len = line->len < SUMMARY_BYTES ? line->len : SUMMARY_BYTES;
-    while (len < line->len && len > 0 && (line->data[len] & 0xC0) == 0x80)
-        len--;
-    return arena_printf(a, "%.*s%s", (int)len, buf_text(line), len < line->len ? "…" : "");
-}
-
-/* The change that all of `told` is; which page's version it is filed under is the caller's. */
 static const struct cdg_constituent *change_of(
         struct joint *j, struct arena *a, struct store_change *ret)
 {
-    struct merged m;
-    merge(j, &m);
-    json_t *root = json_pack("{s:O}", "leaves", m.leaves);
-    char *text = json_dumps(root, DETAIL_FLAGS);
-    CHECK(text);
-    *ret = m.change;
-    ret->sentinel_id = j->life->sentinel->id;
-    ret->old_version = m.newest->old_version;
-    ret->summary = cut(a, &m.summary);
-    ret->detail = arena_strdup(a, text);
-    free(text);
-    json_decref(root);
-    json_decref(m.leaves);
-    buf_done(&m.summary);
-    return m.newest;
+    struct life *l = j->life;
+    const char **urls = arena_array_of(a, l->nplaces, const char *);
+    for (unsigned i = 0; i < l->nplaces; i++)
+        urls[i] = l->places[i].page->url;
+    const struct cdg_constituent *newest = joint_merge(a, &j->told, j->parts, urls, ret);
+    ret->sentinel_id = l->sentinel->id;
+    return newest;
 }
 
 /* ---- with a version ------------------------------------------------------------------ */

@@ -258,21 +258,25 @@ void cli_print_change(const struct shown_change *c, bool whole, FILE *to)
     struct tm tm;
     char clock[32] = "";
     if (localtime_r(&seconds, &tm))
-        strftime(clock, sizeof clock, whole ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
+        strftime(clock, sizeof clock, whole || !c->id ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
     const char *bold = p.colour ? "\033[1m" : "", *dim = p.colour ? "\033[2m" : "",
                *off = p.colour ? "\033[0m" : "";
     fprintf(to, "%s%s%s  %s%s%s  ", dim, clock, off, bold, c->sentinel, off);
     put_counts(&p, c);
     fprintf(to, "  %s", dim);
     put_text(to, c->url, 120);
-    fprintf(to, " v%lld→v%lld #%lld%s\n", (long long)c->old_version, (long long)c->new_version,
-            (long long)c->id, off);
+    fprintf(to, " v%lld→v%lld", (long long)c->old_version, (long long)c->new_version);
+    if (c->id)
+        fprintf(to, " #%lld", (long long)c->id);
+    fprintf(to, "%s\n", off);
 
     json_t *detail = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
     size_t i;
     json_t *leaf;
     json_array_foreach(json_object_get(detail, "leaves"), i, leaf) put_leaf(&p, leaf);
-    if (p.hidden)
+    if (p.hidden && !c->id)
+        fprintf(to, "    %s… and %d more; --json shows all%s\n", dim, p.hidden, off);
+    else if (p.hidden)
         fprintf(to, "    %s… and %d more; `vigil diff %s %lld` shows all%s\n", dim, p.hidden,
                 c->sentinel, (long long)c->id, off);
     json_decref(detail);

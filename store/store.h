@@ -87,6 +87,7 @@ enum store_query {
     STORE_Q_FIGURES,       /* one row: counts of sentinels by state, pages, versions, changes,
                               pending, bytes */
     STORE_Q_PAGE,          /* $1 url: when it is fetched, and why then */
+    STORE_Q_STORED,        /* $1 url: its page_id, and version and fetched_at of each kept */
     STORE_Q_NAMES,         /* every name, for "did you mean" */
     STORE_QUERY_COUNT
 };
