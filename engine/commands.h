@@ -1,6 +1,7 @@
 /* commands -- one function for each word after `vigil`; the table is in main.c. */
 #pragma once
 #include "engine/cli.h"
+#include "engine/engine.h"
 
 void cli_help_command(const struct command *command, FILE *to);
 
@@ -13,6 +14,7 @@ bool cli_has_database(const struct cli *c);
 int cli_no_sentinel(struct cli *c, struct store *s, const char *name);
 
 /* cmd_run.c */
+void cli_print_engine_change(const struct engine_change *c);
 int cmd_run(struct cli *c);
 int cmd_demo(struct cli *c);
 
@@ -37,6 +39,9 @@ bool cli_since(struct cli *c, msec *ret_at);
 
 /* cmd_replay.c */
 int cmd_replay(struct cli *c);
+
+/* cmd_once.c */
+int cmd_once(struct cli *c);
 
 /* cmd_explain.c */
 int cmd_explain(struct cli *c);

@@ -276,7 +276,8 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
 
 int engine_ensure(struct engine *e, const char *text, struct arena *life, char **ret_answer)
 {
-    return requests_run_now(e, "ensure", text, life, ret_answer);
+    struct request_plan *plan;
+    return requests_run_now(e, "ensure", text, life, ret_answer, &plan);
 }
 
 /* ---- run and stop -------------------------------------------------------------------- */

@@ -223,6 +223,7 @@ struct webpage {
 
     struct fetch_transfer *transfer; /* under way */
     bool busy;               /* from the start of a fetch until all it led to is committed */
+    bool in_round;           /* see round.c */
     bool overdue;            /* and that was written down */
     bool postponed;          /* wanted, but the database is away or its queue is full */
     size_t body_bytes, held; /* of the newest body; what is counted in held_bytes for it */
@@ -290,7 +291,7 @@ void overdue_stop(struct engine *e);
 
 void requests_take(struct engine *e, const struct store_request *r);
 int requests_run_now(struct engine *e, const char *verb, const char *text, struct arena *life,
-        char **answer);
+        char **answer, struct request_plan **ret_plan);
 
 /* ---- control.c: answers `status` even when the database is away ---------------------- */
 

@@ -26,6 +26,8 @@ const struct command commands[] = {
         {"stop", cmd_stop, OPT_JSON, 1, -1, "NAME…", "end sentinels now; their history stays"},
         {"drop", cmd_drop, OPT_JSON | OPT_CASCADE, 1, -1, "NAME…",
                 "remove sentinels and their history"},
+        {"once", cmd_once, OPT_JSON, 1, -1, "FILE…|-",
+                "one round over all targets now; prints what changed since the last one"},
         {"explain", cmd_explain, OPT_JSON, 1, -1, "NAME…|FILE…",
                 "events, rules, graph nodes and fetches, before or after installing"},
         {"replay", cmd_replay, OPT_JSON | OPT_SINCE, 1, -1, "FILE…|-",

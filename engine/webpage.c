@@ -625,6 +625,8 @@ static bool is_fresh(const struct webpage *p, const struct stream *s)
 void webpage_want(struct webpage *p, struct stream *s)
 {
     struct engine *e = p->engine;
+    if (e->options.once && !p->in_round)
+        return;
     s->waiting = true;
     if (p->busy) {
         e->shared_fetches++; /* (1) */
@@ -634,7 +636,7 @@ void webpage_want(struct webpage *p, struct stream *s)
         return;
     if (p->not_before != MSEC_NEVER && engine_wall(e) < p->not_before)
         return; /* the server asked us to wait, or we back off; the retry will serve it */
-    if (is_fresh(p, s)) {
+    if (!e->options.once && is_fresh(p, s)) {
         e->shared_fetches++;
         if (stream_version(s) < p->latest)
             visit_start(p, NULL);

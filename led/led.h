@@ -174,6 +174,14 @@ enum led_coupling {
     LED_DEFERRED,           /* at the end of the outermost raise */
     LED_DETACHED,           /* after it, as a job of its own */
     LED_DETACHED_DEPENDENT, /* likewise, and not at all if the outermost one failed */
+    /* When its instant is over: every timer due at that instant has had its effect, with all
+     * that followed but other settled rules.  By priority, then first come first served, each
+     * as a job of its own; still before what the program raises at that instant, and before
+     * the ticks that make up for a gap.  If some rules must see all that others do at the
+     * same instant, whether that comes from an absolute event, a PLUS or a raise of a third
+     * rule ("all ends before all starts"), the former are settled and the latter immediate.
+     * Triggered by a raise of the program, they run at the end of that. */
+    LED_SETTLED,
     LED_COUPLING_COUNT
 };
 

@@ -102,9 +102,13 @@ enum err trace_build(
             continue;
         if (json_array_size(expr) == 1 + s->events + (s->span_at >= 0))
             return build_shape(run, s, expr, f, ret);
-        trace_fail(run, ERR_SYNTAX, "operator has a wrong number of arguments");
+        trace_fail(run, ERR_SYNTAX, "%s has %zu arguments and wants %u", s->name,
+                json_array_size(expr) - 1, s->events + (s->span_at >= 0));
         return OK;
     }
-    trace_fail(run, ERR_SYNTAX, "expression is neither a name nor [operator, ...]");
+    if (op)
+        trace_fail(run, ERR_SYNTAX, "unknown operator \"%s\"", op);
+    else
+        trace_fail(run, ERR_SYNTAX, "expression is neither a name nor [operator, ...]");
     return OK;
 }
