@@ -140,6 +140,7 @@ struct places {
 /* Its places as its definition says; what it had before is given up later. */
 void places_take_up(struct life *l);
 void places_give_up(struct places old);
+struct places places_hold(const struct life *l); /* its pages stay until given up */
 struct sight *place_sight(const struct place *at); /* the sentinel's, of that page */
 
 /* Into the graph.  `since`: when, on the wall clock; a start may be noticed a little late, and

@@ -26,6 +26,17 @@ void places_take_up(struct life *l)
     }
 }
 
+struct places places_hold(const struct life *l)
+{
+    struct places held = {calloc(l->nplaces, sizeof *held.all), l->nplaces};
+    CHECK(held.all);
+    for (unsigned i = 0; i < held.count; i++) {
+        held.all[i].page = l->places[i].page;
+        held.all[i].page->lives++;
+    }
+    return held;
+}
+
 void places_give_up(struct places old)
 {
     for (unsigned i = 0; i < old.count; i++) {

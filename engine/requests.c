@@ -66,18 +66,16 @@ static void alter(struct engine *e, struct sentinel *known, struct sentinel *mad
 }
 
 /* What was known under the name makes room.  Whoever waits for it hangs on its events, which
- * the new one takes over; the page, if it is the same, must not be forgotten in between. */
+ * the new one takes over; a page that stays must not be forgotten in between. */
 static void replace(struct engine *e, struct sentinel *known, struct sentinel *made,
         const struct store_step *step)
 {
     struct led_event *start, *end;
-    struct webpage *page = known->life->page;
-    page->lives++;
+    struct places held = places_hold(known->life);
     life_give_events(known, &start, &end);
     forget(e, known);
     adopt(e, made, step, start, end);
-    page->lives--;
-    webpage_free_if_unused(page);
+    places_give_up(held);
 }
 
 static void install(struct engine *e, struct request_subject *s, const struct store_step *step)
