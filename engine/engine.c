@@ -83,8 +83,14 @@ void engine_catch_up(struct engine *e)
     if (late > e->worst_lateness)
         e->worst_lateness = late;
     if (late > STALL_MS) {
+        bool outermost = !e->replaying;
         e->late_wakes++;
+        e->replaying = true; /* what began and ended meanwhile costs no request */
         led_wake(e->led, now, steady_wall(e, now));
+        if (outermost) {
+            e->replaying = false;
+            webpage_resume_postponed(e);
+        }
     } else {
         led_advance(e->led, now, steady_wall(e, now));
     }
@@ -132,6 +138,7 @@ static void availability(bool available, const char *why, void *arg)
         char span[TIME_TEXT_SIZE];
         log_info("the database is back after %s; fetching goes on",
                 time_span(engine_wall(e) - e->away_since, span));
+        overdue_look(e);
         webpage_resume_postponed(e);
         engine_settle(e);
     } else {
@@ -239,7 +246,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     e->clock = o->clock;
     e->settings = o->settings;
     e->store = o->store;
-    e->loop = loop_new();
+    e->loop = o->loop ? o->loop : loop_new();
     e->started_at = engine_wall(e);
     e->available = true;
     map_init(&e->pages_by_url);
@@ -249,6 +256,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     list_init(&e->postponed);
     list_init(&e->requests);
     loop_timer_init(&e->led_timer, led_due);
+    overdue_start(e);
     loop_waker_init(&e->compared_waker, compared);
     loop_waker_start(e->loop, &e->compared_waker);
     inbox_init(&e->compared, wake_loop, &e->compared_waker);
@@ -270,7 +278,6 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
             (err = store_writer_start(e->store, e->loop, &hooks, f, &e->writer)) != OK)
         return err;
     bring_back(e);
-    overdue_start(e);
     return control_start(e, f);
 }
 
@@ -339,16 +346,14 @@ static void drain(struct engine *e)
     loop_timer_stop(e->loop, &look_again);
 }
 
-void engine_free(struct engine *e)
+static void take_down(struct engine *e, msec patience)
 {
-    if (!e)
-        return;
     e->stopping = true;
-    if (e->writer && e->led)
+    if (e->writer && e->led && patience)
         drain(e);
     control_stop(e);
     if (e->writer) {
-        size_t lost = store_writer_stop(e->writer, STOP_WAIT_MS);
+        size_t lost = store_writer_stop(e->writer, patience);
         if (lost)
             log_warn("%zu commits were given up; what they held will be found again", lost);
     }
@@ -371,4 +376,16 @@ void engine_free(struct engine *e)
     struct loop *loop = e->loop;
     arena_free(e->arena); /* fetch goes with it, and wants the loop */
     loop_free(loop);
+}
+
+void engine_free(struct engine *e)
+{
+    if (e)
+        take_down(e, STOP_WAIT_MS);
+}
+
+void engine_kill(struct engine *e)
+{
+    if (e)
+        take_down(e, /* patience= */ 0);
 }

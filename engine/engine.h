@@ -28,6 +28,8 @@ struct engine_options {
     void *arg;
     const char *owner; /* of sentinels in `ensure` */
     bool once;         /* nothing is fetched but in engine_once */
+    /* Taken over.  NULL: one of its own, that follows the machine's time. */
+    struct loop *loop;
 };
 
 MUST_USE enum err engine_new(struct arena *life, const struct engine_options *o,
@@ -58,3 +60,6 @@ int engine_once(struct engine *e, const char *text, struct arena *life,
 void engine_run(struct engine *e);
 void engine_stop(struct engine *e);
 void engine_free(struct engine *e);
+/* The same without a word to the database: whatever is not committed is lost, as if the
+ * process had been killed. */
+void engine_kill(struct engine *e);

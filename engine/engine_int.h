@@ -36,6 +36,7 @@ struct engine {
     msec mono_shift;  /* detector's monotonic line = clock_mono + mono_shift */
     msec wall_offset; /* its wall clock = that line + this, until the clock is really set */
     struct loop_timer led_timer, overdue_timer;
+    msec overdue_look; /* when it will be looked for, on the detector's line */
 
     struct map pages_by_url, pages_by_id, hosts;
     struct list cached; /* pages whose newest digest is in memory, oldest use first */
@@ -90,6 +91,7 @@ struct life {
     struct led_rule *start_rule, *end_rule; /* pending */
     struct place *places;                   /* one for each page it watches */
     unsigned nplaces;
+    bool enabled_alone;  /* it was enabled while no engine ran */
     bool has_entered;    /* has taken its places, and the store does not know yet */
     struct joint *joint; /* while in the graph, of a condition over several pages */
 };
@@ -140,7 +142,7 @@ struct places {
 /* Its places as its definition says; what it had before is given up later. */
 void places_take_up(struct life *l);
 void places_give_up(struct places old);
-struct places places_hold(const struct life *l); /* its pages stay until given up */
+struct places places_hold(const struct life *l);   /* its pages stay until given up */
 struct sight *place_sight(const struct place *at); /* the sentinel's, of that page */
 
 /* Into the graph.  `since`: when, on the wall clock; a start may be noticed a little late, and
@@ -178,6 +180,7 @@ struct stream {
     int64_t looking_at;   /* the version it is being shown, 0: none */
     bool waiting;         /* for the fetch under way */
     bool closed;          /* ticks no more; its members only linger */
+    msec wanted;          /* waiting: since when, on the detector's line */
     unsigned want_source; /* how many members ask about the source */
 };
 
@@ -287,6 +290,8 @@ void visit_abandon(struct engine *e);  /* at the very end: those that came back 
 enum { OVERDUE_MS = 60 * 1000 }; /* a start or end this late is; a fetch after 2 intervals */
 void overdue_start(struct engine *e);
 void overdue_stop(struct engine *e);
+void overdue_look(struct engine *e);
+void overdue_expect(const struct stream *s); /* it is new, or ticks at another interval */
 
 /* ---- requests.c: what SQL or a command asks of a running engine ---------------------- */
 

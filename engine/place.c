@@ -103,9 +103,10 @@ void places_enter(struct life *l, bool resume, msec since)
     const struct cdg_joint_part *parts;
     size_t n = 1;
     struct fault f = {0};
-    CHECK(d); /* it was parsed when it was loaded or installed */
-    if (!resume)
-        s->entered_at = since;
+    CHECK(d);    /* it was parsed when it was loaded or installed */
+    if (!resume) /* what was due may have been jumped over by the clock: it is here from now */
+        s->entered_at = since - led_wall(l->engine->led) + led_now(l->engine->led) +
+                        l->engine->wall_offset;
     l->has_entered = !resume;
     struct cdg_joint_part whole = {.expr = NULL};
     enum err e = question_of_pages(scratch, d, &f, &expr);
@@ -123,6 +124,7 @@ void places_enter(struct life *l, bool resume, msec since)
         joint_begin(l, parts, n, d->within, resume);
     for (unsigned i = 0; i < l->nplaces; i++)
         enter_place(&l->places[i], parts, n, d, resume);
+    l->enabled_alone = false;
 }
 
 void places_begin_with(struct life *l, struct arena *a, struct store_step *step)
@@ -141,6 +143,7 @@ void places_begin_with(struct life *l, struct arena *a, struct store_step *step)
         };
     }
     step->sights = sights;
+    step->enters = true;
 }
 
 /* ---- and out ------------------------------------------------------------------------- */

@@ -104,12 +104,12 @@ static struct stream *stream_find(
 static msec last_served(const struct stream *s)
 {
     msec fetched = s->page->last_fetch;
-    if (fetched == MSEC_NEVER || fetched < s->opened + s->interval)
+    if (fetched == MSEC_NEVER || fetched > led_now(s->page->engine->led))
         return MSEC_NEVER;
-    if (fetched > led_now(s->page->engine->led))
+    if (s->period == 0) /* the learned interval has changed since, and counts from here */
+        return fetched > s->opened ? fetched : MSEC_NEVER;
+    if (fetched < s->opened + s->interval)
         return MSEC_NEVER;
-    if (s->period == 0)
-        return fetched;
     return s->opened + (fetched - s->opened) / s->interval * s->interval;
 }
 
@@ -136,13 +136,22 @@ static void stream_open(struct stream *s, msec entered, bool resume)
 
 /* The baseline: a newcomer needs a version to compare with, unless one was verified less
  * than an interval ago. */
-static void want_baseline(struct stream *s)
+static bool has_baseline(const struct stream *s)
 {
-    struct webpage *p = s->page;
+    const struct webpage *p = s->page;
     msec now = engine_wall(p->engine);
-    bool fresh = p->latest && p->verified != MSEC_NEVER && now - p->verified < s->interval;
-    if (!fresh)
-        webpage_want(p, s);
+    return p->latest && p->verified != MSEC_NEVER && now - p->verified < s->interval;
+}
+
+/* The version a stream begins with.  A stored one nobody has looked after says nothing of
+ * what the page is now: then it is the one the baseline brings.  Only of an instant when
+ * nobody was there the stored one is the nearest we know. */
+static int64_t first_version(const struct stream *s, const struct place *at)
+{
+    const struct webpage *p = s->page;
+    if (p->visiting)
+        return p->visiting;
+    return has_baseline(s) || at->life->enabled_alone ? p->latest : 0;
 }
 
 /* Where counting begins.  Positions are only ever compared with each other; after a restart
@@ -153,12 +162,12 @@ enum { FIRST_POSITION = 1, POSITION_AFTER_RESTART = CDG_COMPARE_MAX };
  * that is current, also when it is still on its way through a visit. */
 static struct seen seen_before(struct place *at, bool resume, int64_t *room)
 {
-    struct sight *sight = place_sight(at);
-    if (!resume)
-        sight_begin(sight, at->page->visiting ? at->page->visiting : at->page->latest);
+    const struct sight *sight = place_sight(at);
     if (resume && sight->seen.count && seen_at(&sight->seen, 0) == sight->last_version)
         return sight->seen;
-    *room = sight->last_version;
+    *room = resume               ? sight->last_version
+            : at->page->visiting ? at->page->visiting
+                                 : at->page->latest;
     return (struct seen){.all = room, .count = *room != 0};
 }
 
@@ -166,17 +175,20 @@ int64_t stream_join(struct place *at, bool resume)
 {
     struct sentinel *who = at->life->sentinel;
     struct webpage *p = at->page;
-    struct led *led = at->life->engine->led;
-    msec entered = who->entered_at - led_wall(led) + led_now(led);
+    msec entered = who->entered_at - at->life->engine->wall_offset;
     int64_t room;
     struct seen before = seen_before(at, resume, &room);
     struct stream *s = stream_find(p, who->fetch_every, entered, &before);
     if (!s) {
         s = stream_new(p, who->fetch_every);
         stream_open(s, entered, resume);
+        if (!resume)
+            before.count = (room = first_version(s, at)) != 0;
         if (before.count)
             s->position = resume ? POSITION_AFTER_RESTART : FIRST_POSITION;
     }
+    if (!resume)
+        sight_begin(place_sight(at), before.count ? room : 0);
     if (!s->looking_at)
         seen_merge(&s->seen, &before);
     list_append(&s->members, &at->in_stream);
@@ -185,8 +197,8 @@ int64_t stream_join(struct place *at, bool resume)
     int64_t first = s->looking_at  ? s->position + 1
                     : before.count ? s->position - ((int64_t)before.count - 1)
                                    : s->position;
-    if (!resume || !p->latest)
-        want_baseline(s);
+    if ((!resume || !p->latest) && !has_baseline(s))
+        webpage_want(p, s);
     return first;
 }
 
@@ -230,4 +242,5 @@ void stream_set_interval(struct stream *s, msec interval)
     s->interval = interval;
     if (led_rearm(s->page->engine->led, s->ticks, interval, &f) != OK)
         log_error("the learned interval of %s was not applied: %s", s->page->url, f.message);
+    overdue_expect(s);
 }

@@ -627,6 +627,8 @@ void webpage_want(struct webpage *p, struct stream *s)
     struct engine *e = p->engine;
     if (e->options.once && !p->in_round)
         return;
+    if (!s->waiting)
+        s->wanted = led_now(e->led);
     s->waiting = true;
     if (p->busy) {
         e->shared_fetches++; /* (1) */

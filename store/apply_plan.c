@@ -203,7 +203,7 @@ static enum err replace_places(
     return e;
 }
 
-/* Whoever takes a place has seen the version that is current then, and nothing before it. */
+/* Whoever had a place has seen at least what was current when it took it. */
 static enum err see_base(
         struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
 {
@@ -281,7 +281,7 @@ static enum err step_state(
     params_time(&p, st->entered_at);
     enum err e = conn_run(c, SQL_SENTINEL_STATE, &p, f, NULL);
     if (!e)
-        e = see_base(c, st, scratch, f);
+        e = st->enters ? forget_versions(c, st, scratch, f) : see_base(c, st, scratch, f);
     return e || !st->nsights ? e : put_sights(c, st->sights, st->nsights, scratch, f);
 }
 

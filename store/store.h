@@ -316,8 +316,9 @@ struct store_step {
     msec event_actual_at;     /* when it was carried out */
     const char *const *more_urls; /* CREATE, REPLACE: its further pages */
     size_t nmore;
-    int64_t *ret_more_ids;            /* room for nmore */
-    const struct store_sight *sights; /* STATE: what it begins with there */
+    int64_t *ret_more_ids; /* room for nmore */
+    bool enters; /* STATE: it takes its place, and has seen base_version and no other */
+    const struct store_sight *sights; /* and what it begins with on its further pages */
     size_t nsights;
     int64_t ret_id, ret_page_id;
     bool ret_page_is_new;
