@@ -83,6 +83,7 @@ static int replay_plan(struct cli *c, struct store *s, struct request_plan *plan
     struct replay_options o = {
             .since = since,
             .now = clock_wall(&clock_system),
+            .deadline = settings_number(&c->settings, SETTING_PAGE_DEADLINE),
             .told = c->json ? print_json : print_text,
     };
     struct fault f = {0};

@@ -5,6 +5,7 @@
  * Stop: no new fetches, let what is under way be committed, then everything down.
  */
 #include "engine/engine_int.h"
+#include "engine/reading.h"
 #include "base/log.h"
 #include "page/page.h"
 #include <signal.h>
@@ -186,6 +187,19 @@ static enum err start_fetching(struct engine *e, struct fault *f)
     return fetch_new(e->arena, e->loop, &o, f, &e->fetch);
 }
 
+static enum err start_reading(struct engine *e, struct fault *f)
+{
+    const struct settings *s = e->settings;
+    struct readers_options o = {
+            .loop = e->loop,
+            .clock = e->clock,
+            .most = (unsigned)settings_number(s, SETTING_PAGE_WORKERS),
+            .deadline = settings_number(s, SETTING_PAGE_DEADLINE),
+            .program = e->options.reader,
+    };
+    return readers_new(&o, f, &e->readers);
+}
+
 /* Everything due while nobody was there lies ahead of a detector that begins before it. */
 static void bring_back(struct engine *e)
 {
@@ -274,7 +288,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     if ((err = directory_load(&e->directory, e->store, f)) != OK ||
             (err = write_points(e, f)) != OK ||
             (err = store_load_pages(e->store, rows, f, load_page, e)) != OK ||
-            (err = start_fetching(e, f)) != OK ||
+            (err = start_fetching(e, f)) != OK || (err = start_reading(e, f)) != OK ||
             (err = store_writer_start(e->store, e->loop, &hooks, f, &e->writer)) != OK)
         return err;
     bring_back(e);
@@ -357,6 +371,7 @@ static void take_down(struct engine *e, msec patience)
         if (lost)
             log_warn("%zu commits were given up; what they held will be found again", lost);
     }
+    readers_free(e->readers);
     pool_free(e->pool); /* what it still computes lands in the inbox and is let go */
     visit_abandon(e);
     map_each (n, &e->directory.by_id)

@@ -26,8 +26,9 @@ struct engine_options {
     /* Called for each change after its commit; NULL: nobody looks. */
     void (*changed)(const struct engine_change *c, void *arg);
     void *arg;
-    const char *owner; /* of sentinels in `ensure` */
-    bool once;         /* nothing is fetched but in engine_once */
+    const char *owner;  /* of sentinels in `ensure` */
+    bool once;          /* nothing is fetched but in engine_once */
+    const char *reader; /* program that reads pages; NULL: this one (page/worker.h) */
     /* Taken over.  NULL: one of its own, that follows the machine's time. */
     struct loop *loop;
 };

@@ -27,6 +27,7 @@ struct engine {
     struct store *store;
     struct store_writer *writer;
     struct fetch *fetch;
+    struct readers *readers; /* reading.h */
     struct pool *pool;
     struct cdg *cdg;
     struct cdg_locks *locks;
@@ -234,6 +235,9 @@ struct webpage {
     struct led_event *retry_trigger, *retry_event;
     struct led_rule *retry_rule; /* a failed fetch will be tried again */
 
+    unsigned kills;       /* readers it cost in a row; see visit_read.c */
+    struct sha256 killer; /* the body that did it last */
+
     struct fetch_gone gone; /* 404 or 410, again and again */
     struct webhost *host;
 
@@ -283,7 +287,9 @@ struct visit_source { /* what a fetch brought; NULL for a look at what is stored
  * waits.  The page stays busy until the commit; then webpage_settled is called. */
 void visit_start(struct webpage *p, const struct visit_source *fetched);
 void visit_compared(struct engine *e); /* on the loop: some come back from the pool */
-void visit_abandon(struct engine *e);  /* at the very end: those that came back too late */
+/* It cost several readers in a row: the body that did is not read again. */
+bool visit_is_quarantined(const struct webpage *p);
+void visit_abandon(struct engine *e); /* at the very end: those that came back too late */
 
 /* ---- overdue.c: what should have happened long ago ----------------------------------- */
 

@@ -8,6 +8,7 @@
 #include "engine/joint.h"
 #include "engine/question.h"
 #include "page/page.h"
+#include "page/worker.h"
 #include <stdlib.h>
 
 struct kept_version {
@@ -53,6 +54,7 @@ struct replaying {
     struct store *store;
     const struct replay_options *o;
     struct cdg *cdg;
+    struct page_worker *reader; /* bodies are read by nobody else; NULL: none was needed */
     struct kept_page *pages;
     struct replay_stream *streams;
     struct replay_sentinel *sentinels;
@@ -113,24 +115,44 @@ static void open_digest(struct kept_version *v, const struct buf *block)
     v->seen.body = digest->source;
 }
 
-static void take_body(struct kept_version *v, const struct store_load_job *job)
+/* A digest that was not kept, and the text itself where somebody asks about it. */
+static enum err read_body(struct replaying *r, struct kept_version *v,
+        const struct store_load_job *job, bool want_text, struct fault *f)
 {
-    struct page_source *source = arena_new_of(v->arena, struct page_source);
-    struct fault f = {0};
-    *source = (struct page_source){
-            .bytes = arena_memdup(v->arena, job->body.data, job->body.len),
-            .len = job->body.len,
-            .content_type = job->content_type,
-            .url = job->final_url,
+    BUF(digest, PAGE_DIGEST_MAX);
+    BUF(text, 4 * PAGE_BODY_MAX);
+    struct page_wish wish = {
+            .source = {job->body.data, job->body.len, job->content_type, job->final_url},
+            .digest = v->seen.digest ? NULL : &digest,
+            .text = want_text ? &text : NULL,
     };
-    v->seen.source = source;
-    if (v->seen.digest)
-        return;
-    BUF(block, PAGE_DIGEST_MAX); /* it was not kept, or another vigil made it */
-    if (page_digest_make(source, &block, &f) == OK)
-        open_digest(v, &block);
-    else
-        v->seen.no_digest = arena_strdup(v->arena, f.message);
+    struct fault why = {0};
+    bool alive = true;
+    if (!r->reader && page_worker_start(NULL, f, &r->reader) != OK)
+        return f->code;
+    enum err e = page_worker_read(r->reader, &wish, r->o->deadline, &why, &alive);
+    if (!alive) {
+        page_worker_free(r->reader);
+        r->reader = NULL;
+    }
+    if (e == ERR_IO) { /* there is no reader to be had */
+        *f = why;
+        return e;
+    }
+    if (e) {
+        v->seen.no_digest = arena_strdup(v->arena, why.message);
+        return OK;
+    }
+    if (!v->seen.digest)
+        open_digest(v, &digest);
+    struct page_source *source = arena_new_of(v->arena, struct page_source);
+    *source = (struct page_source){
+            .bytes = arena_memdup(v->arena, text.len ? text.data : "", text.len),
+            .len = text.len,
+            .content_type = "text/plain; charset=utf-8",
+    };
+    v->seen.source = want_text ? source : NULL;
+    return OK;
 }
 
 static enum err version_read(
@@ -149,8 +171,8 @@ static enum err version_read(
         buf_done(&job.body);
         e = load(r, p, v, /* want_body= */ true, &job, f);
     }
-    if (!e && job.body.len)
-        take_body(v, &job);
+    if (!e && job.want_body && job.found)
+        e = read_body(r, v, &job, p->wants_source, f);
     buf_done(&job.digest);
     buf_done(&job.body);
     return e;
@@ -444,6 +466,7 @@ static void figures_of(struct replaying *r)
 
 static void replay_done(struct replaying *r)
 {
+    page_worker_free(r->reader);
     for (size_t i = 0; i < r->nstreams; i++)
         seen_done(&r->streams[i].seen);
     for (size_t i = 0; i < r->nsentinels; i++) {

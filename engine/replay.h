@@ -13,6 +13,7 @@
 struct replay_options {
     msec since; /* what was current then is the first version; MSEC_NEVER: all that is kept */
     msec now;
+    msec deadline; /* for reading a body again */
     void (*told)(const struct shown_change *c, void *arg);
     void *arg;
 };

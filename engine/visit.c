@@ -1,7 +1,8 @@
 /* A visit: one version's way through digest, graph and store.
  *
  *     loop:  who waits, which old versions they need  ->  read those back if not at hand
- *     pool:  parse the new body once, compare it for every stream
+ *            at the same time a page reader parses the new body, once
+ *     pool:  compare it for every stream
  *     loop:  drop the verdicts of sentinels that left meanwhile
  *     store: version, changes, counters and notices in one transaction
  *     loop:  now it happened: remember it, show it
@@ -74,22 +75,51 @@ static void old_need(struct visit *v, int64_t version)
 
 static void submit(struct visit *v)
 {
+    if (v->unreadable.code != OK) {
+        inbox_push(&v->engine->compared, &v->link);
+        return;
+    }
     v->task.run = visit_compare;
     cdg_locks_submit(v->engine->locks, v->page->id, &v->task);
 }
 
+void visit_loaded(struct visit *v)
+{
+    if (--v->loading == 0)
+        submit(v);
+}
+
+static void loaded(struct store_job *job);
+
+static void load(struct old *o, bool want_body)
+{
+    struct visit *v = o->visit;
+    o->load = (struct store_load_job){
+            .job = {.kind = STORE_JOB_LOAD, .done = loaded},
+            .page_id = v->page->id,
+            .version = o->version,
+            .want_body = want_body,
+            .life = v->arena,
+    };
+    buf_init(&o->load.digest, DIGEST_MAX);
+    buf_init(&o->load.body, PAGE_BODY_MAX);
+    engine_submit(v->engine, &o->load.job);
+}
+
+/* A digest that was not kept is made again from the body. */
 static void take_loaded(struct old *o)
 {
-    struct arena *a = o->visit->arena;
-    o->block = buf_take(&o->load.digest, &o->bytes);
-    if (!o->load.want_body)
-        return;
-    o->source = (struct page_source){
-            .bytes = arena_memdup(a, o->load.body.data, o->load.body.len),
-            .len = o->load.body.len,
-            .content_type = o->load.content_type,
-            .url = o->load.final_url,
-    };
+    bool is_there = o->load.digest.len > 0, had_body = o->load.want_body;
+    if (is_there)
+        o->block = buf_take(&o->load.digest, &o->bytes);
+    if (had_body)
+        visit_read_old(o);
+    buf_done(&o->load.digest);
+    buf_done(&o->load.body);
+    if (is_there || had_body)
+        visit_loaded(o->visit);
+    else
+        load(o, /* want_body= */ true);
 }
 
 static void loaded(struct store_job *job)
@@ -97,40 +127,29 @@ static void loaded(struct store_job *job)
     struct old *o = container_of(job, struct old, load.job);
     struct visit *v = o->visit;
     engine_answered(v->engine);
-    if (job->err == OK && o->load.found && o->load.digest.len)
+    if (job->err == OK && o->load.found) {
         take_loaded(o);
-    else if (job->err != OK)
+        return;
+    }
+    if (job->err != OK)
         log_error("%s: version %lld could not be read back: %s", v->page->url,
                 (long long)o->version, job->fault.message);
     buf_done(&o->load.digest);
     buf_done(&o->load.body);
-    if (--v->loading == 0)
-        submit(v);
+    visit_loaded(v);
 }
 
 static void load_olds(struct visit *v)
 {
-    for (size_t i = 0; i < v->nolds; i++) {
-        struct old *o = &v->olds[i];
-        if (!o->block) {
-            v->loading++;
-            o->load.job.kind = STORE_JOB_LOAD;
-            o->load.job.done = loaded;
-            o->load.page_id = v->page->id;
-            o->load.version = o->version;
-            o->load.want_body = v->want_source;
-            o->load.life = v->arena;
-            buf_init(&o->load.digest, DIGEST_MAX);
-            buf_init(&o->load.body, PAGE_BODY_MAX);
-        }
-    }
+    for (size_t i = 0; i < v->nolds; i++)
+        v->loading += !v->olds[i].block;
     if (v->loading == 0) {
         submit(v);
         return;
     }
     for (size_t i = 0; i < v->nolds; i++)
         if (!v->olds[i].block)
-            engine_submit(v->engine, &v->olds[i].load.job);
+            load(&v->olds[i], v->want_source);
 }
 
 void visit_start(struct webpage *p, const struct visit_source *fetched)
@@ -157,6 +176,8 @@ void visit_start(struct webpage *p, const struct visit_source *fetched)
     p->busy = true;
     p->visiting = v->version;
     v->engine->visits++;
+    if (v->is_new)
+        visit_read_new(v);
     load_olds(v);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "tests/sim/sim.h"
 #include "base/log.h"
+#include "page/worker.h"
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,6 +60,8 @@ static int play_file(
 
 int main(int argc, char **argv)
 {
+    if (page_worker_is_asked(argc, argv))
+        return page_worker_main();
     SCRATCH struct arena *life = arena_new(NULL, "sim");
     struct options o = {0};
     struct score score = {0};

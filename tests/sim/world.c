@@ -7,6 +7,7 @@
  *      the engine is made to look when we do.
  */
 #include "tests/sim/sim.h"
+#include "engine/reading.h"
 #include "engine/engine_int.h"
 #include <errno.h>
 #include <stdio.h>
@@ -117,18 +118,20 @@ static void pulse_end(struct world *w, struct pulse *p)
     close(p->fd);
 }
 
-static bool pool_is_idle(struct engine *e)
+static bool nobody_computes(struct engine *e)
 {
-    struct pool_stats s;
-    pool_stats_get(e->pool, &s);
-    return s.busy == 0 && s.queued == 0;
+    struct pool_stats pool;
+    struct readers_stats readers;
+    pool_stats_get(e->pool, &pool);
+    readers_stats_get(e->readers, &readers);
+    return pool.busy == 0 && pool.queued == 0 && readers.busy == 0 && readers.queued == 0;
 }
 
 /* What is left waits for the database, if for anything. */
 static bool is_computed(struct world *w)
 {
     struct engine *e = w->engine;
-    return loop_next_timer(w->loop) > w->mono && pool_is_idle(e) &&
+    return loop_next_timer(w->loop) > w->mono && nobody_computes(e) &&
            inbox_count(&e->compared) == 0;
 }
 
