@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/str.h"
 #include "base/time.h"
 #include "cdg/cdg.h"
 #include "grammar/grammar.h"
@@ -46,6 +47,12 @@ struct sight {
     struct seen seen;     /* after a restart: those it will compare with */
     char *answers;        /* what its questions remember from pair to pair; NULL: nothing */
 };
+
+/* engine/answers.c: what one part remembers, ptr NULL: nothing; and the text with another
+ * answer of it, malloc'ed, NULL: it would be too long. */
+enum { ANSWERS_MAX = 16 << 20 };
+struct str answers_get(const char *text, unsigned part);
+char *answers_with(const char *text, unsigned part, struct str answer);
 
 /* The pages of a sentinel behind the first, and what it has collected on all of them. */
 struct further {

@@ -107,6 +107,8 @@ struct place {
     bool lingers;      /* has ended, but is still owed what its last tick brings */
     bool wants_source; /* its question is about bytes, not only about the digest */
     bool looks_back;   /* it compares with more than the version before */
+    bool remembers;    /* its questions take what was answered before */
+    char *answers;     /* what they will remember once the visit is committed; NULL: no news */
 };
 
 /* Puts a sentinel that was just created to work; starts it if it is time.  One that replaces

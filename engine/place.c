@@ -76,9 +76,13 @@ static void enter_place(struct place *at, const struct cdg_joint_part *parts, si
 {
     struct sentinel *s = at->life->sentinel;
     struct fault f = {0};
-    at->wants_source = false;
-    for (size_t i = 0; i < n; i++)
-        at->wants_source |= parts[i].place == at->number && cdg_wants_source(parts[i].expr);
+    at->wants_source = at->remembers = false;
+    for (size_t i = 0; i < n; i++) {
+        if (parts[i].place != at->number)
+            continue;
+        at->wants_source |= cdg_wants_source(parts[i].expr);
+        at->remembers |= cdg_wants_state(parts[i].expr);
+    }
     at->looks_back = d->compare.kind != GRAMMAR_PAIRWISE && d->compare.n > 2;
     int64_t first = stream_join(at, resume);
     struct cdg_subscription sub = {
@@ -151,6 +155,8 @@ void places_begin_with(struct life *l, struct arena *a, struct store_step *step)
 static void leave_place(struct place *at)
 {
     at->lingers = false;
+    free(at->answers);
+    at->answers = NULL;
     if (!at->stream)
         return;
     cdg_leave(at->life->engine->cdg, at->stream->id, at->life->sentinel->id);

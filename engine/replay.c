@@ -45,6 +45,7 @@ struct replay_sentinel {
     const char **urls; /* by place */
     unsigned nplaces;
     struct cdg_joint *joint; /* NULL: one page */
+    char **answers;          /* what its questions remember, by place */
     struct list told;
     int64_t old_version; /* of the part that was found last */
 };
@@ -285,6 +286,7 @@ static enum err sentinel_begin(struct replaying *r, struct replay_sentinel *w, s
     CHECK(d); /* it was planned a moment ago */
     w->nplaces = 1 + (s->further ? s->further->count : 0);
     w->urls = arena_array_of(r->life, w->nplaces, const char *);
+    w->answers = arena_array_of(r->life, w->nplaces, char *);
     w->urls[0] = s->url;
     for (unsigned i = 1; i < w->nplaces; i++)
         w->urls[i] = s->further->all[i - 1].url;
@@ -350,6 +352,11 @@ static void take_verdict(
 {
     struct replay_sentinel *w = &r->sentinels[v->sentinel_id];
     const struct cdg_finding *found = v->finding;
+    if (v->state.ptr) {
+        char **answers = &w->answers[w->parts[v->part].place], *before = *answers;
+        *answers = answers_with(before, v->part, v->state);
+        free(before);
+    }
     if (found->result == CDG_U) {
         w->figures->unknown++;
         w->figures->reason = arena_strdup(r->life, found->summary);
@@ -387,11 +394,24 @@ static void take_verdict(
     (void)cdg_joint_take(w->joint, &c, &w->told); /* nothing of this is to be stored */
 }
 
+/* A version that is being seen. */
+struct seeing {
+    struct replaying *r;
+    const struct kept_page *page;
+};
+
 /* ---- the run -------------------------------------------------------------------------- */
+
+static struct str give_state(int64_t sentinel_id, unsigned part, void *arg)
+{
+    const struct seeing *s = arg;
+    const struct replay_sentinel *w = &s->r->sentinels[sentinel_id];
+    return answers_get(w->answers[w->parts[part].place], part);
+}
 
 static const struct cdg_version *give_old(int64_t number, void *arg)
 {
-    const struct kept_page *p = arg;
+    const struct kept_page *p = ((const struct seeing *)arg)->page;
     for (size_t i = 0; i < p->count; i++)
         if (p->all[i].number == number)
             return p->all[i].arena ? &p->all[i].seen : NULL;
@@ -424,7 +444,10 @@ static enum err see(struct replaying *r, struct replay_stream *s, struct fault *
         e = version_read(r, p, v, f);
         if (!e)
             e = read_needed(r, p, plan, f);
-        size_t n = e ? 0 : cdg_plan_run(plan, &v->seen, give_old, p, scratch, &verdicts);
+        struct seeing seeing = {r, p};
+        size_t n = e ? 0
+                     : cdg_plan_run_states(plan, &v->seen, give_old, give_state, &seeing,
+                               scratch, &verdicts);
         for (size_t i = 0; i < n; i++)
             take_verdict(r, &verdicts[i], p->url, s->next_at);
         for (size_t i = 0; i < r->nsentinels; i++)
@@ -470,6 +493,8 @@ static void replay_done(struct replaying *r)
     for (size_t i = 0; i < r->nstreams; i++)
         seen_done(&r->streams[i].seen);
     for (size_t i = 0; i < r->nsentinels; i++) {
+        for (unsigned k = 0; k < r->sentinels[i].nplaces; k++)
+            free(r->sentinels[i].answers[k]);
         cdg_constituents_free(&r->sentinels[i].told);
         cdg_joint_free(r->sentinels[i].joint);
     }

@@ -9,6 +9,7 @@ struct tally tally_new(struct arena *a, size_t most)
             .evaluations = arena_array_of(a, most + 1, struct store_evaluation),
             .forgets = arena_array_of(a, most + 1, struct store_forget),
             .constituents = arena_array_of(a, most + 1, struct store_constituent),
+            .notes = arena_array_of(a, most + 1, struct store_note),
     };
 }
 
@@ -56,6 +57,11 @@ void tally_verdict(struct tally *t, const struct cdg_verdict *verdict)
     tally_change(t, &change);
 }
 
+void tally_note(struct tally *t, int64_t sentinel_id, const char *sentence)
+{
+    t->notes[t->nnotes++] = (struct store_note){sentinel_id, "notice", sentence};
+}
+
 void tally_forget(struct tally *t, int64_t sentinel_id, unsigned conjunct, msec before)
 {
     t->forgets[t->nforgets++] = (struct store_forget){sentinel_id, conjunct, before};
@@ -96,5 +102,7 @@ void tally_into(const struct tally *t, struct store_version_job *job, struct are
     job->nforgets = t->nforgets;
     job->constituents = t->constituents;
     job->nconstituents = t->nconstituents;
+    job->notes = t->notes;
+    job->nnotes = t->nnotes;
     job->ret_change_ids = arena_array_of(a, t->nchanges + 1, int64_t);
 }

@@ -13,6 +13,7 @@
  */
 #include "engine/visit_int.h"
 #include "base/log.h"
+#include <stdlib.h>
 
 static void copy_source(struct visit *v, const struct visit_source *s)
 {
@@ -49,6 +50,36 @@ static void collect_looks(struct visit *v)
         };
     }
     v->plan = cdg_plan_take_looks(p->engine->cdg, v->looks, v->nlooks);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct remembered *x = a, *y = b;
+    return (x->sentinel_id > y->sentinel_id) - (x->sentinel_id < y->sentinel_id);
+}
+
+/* What members remember is copied, for the loop goes on while the pool compares. */
+static void collect_remembered(struct visit *v)
+{
+    for (int round = 0; round < 2; round++) {
+        size_t n = 0;
+        for (size_t i = 0; i < v->nlooks; i++) {
+            list_each (m, &visit_stream(v->page, v->looks[i].page_id)->members) {
+                const struct place *at = list_entry(m, struct place, in_stream);
+                const char *answers = at->remembers ? place_sight(at)->answers : NULL;
+                if (!answers)
+                    continue;
+                if (round)
+                    v->remembered[n] = (struct remembered){
+                            at->life->sentinel->id, arena_strdup(v->arena, answers)};
+                n++;
+            }
+        }
+        if (!round)
+            v->remembered = arena_array_of(v->arena, n + 1, struct remembered);
+        v->nremembered = n;
+    }
+    qsort(v->remembered, v->nremembered, sizeof *v->remembered, compare_ids);
 }
 
 static void old_need(struct visit *v, int64_t version)
@@ -106,10 +137,11 @@ static void load(struct old *o, bool want_body)
     engine_submit(v->engine, &o->load.job);
 }
 
-/* A digest that was not kept is made again from the body. */
+/* A digest that was not kept, or that another vigil made, is made again from the body. */
 static void take_loaded(struct old *o)
 {
-    bool is_there = o->load.digest.len > 0, had_body = o->load.want_body;
+    bool is_there = page_digest_is_current(o->load.digest.data, o->load.digest.len),
+         had_body = o->load.want_body;
     if (is_there)
         o->block = buf_take(&o->load.digest, &o->bytes);
     if (had_body)
@@ -165,6 +197,7 @@ void visit_start(struct webpage *p, const struct visit_source *fetched)
     if (fetched)
         copy_source(v, fetched);
     collect_looks(v);
+    collect_remembered(v);
 
     const int64_t *needs = NULL;
     size_t nneeds = v->plan ? cdg_plan_needs(v->plan, &needs) : 0;

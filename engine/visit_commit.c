@@ -62,6 +62,20 @@ void visit_show(struct engine *e, const char *url, const struct store_version_jo
     }
 }
 
+/* What was committed is remembered here, too: (1). */
+static void see_to_end(struct place *at, bool happened)
+{
+    struct sight *sight = place_sight(at);
+    sight->last_version = stream_version(at->stream);
+    if (happened && at->answers) {
+        free(sight->answers);
+        sight->answers = at->answers;
+    } else {
+        free(at->answers);
+    }
+    at->answers = NULL;
+}
+
 static void committed(struct store_job *job)
 {
     struct visit *v = container_of(job, struct visit, job.job);
@@ -94,8 +108,7 @@ static void committed(struct store_job *job)
             continue;
         stream_saw(s, job->err == OK ? v->version : 0);
         list_each (m, &s->members)
-            place_sight(list_entry(m, struct place, in_stream))->last_version =
-                    stream_version(s);
+            see_to_end(list_entry(m, struct place, in_stream), job->err == OK);
     }
     visit_free(v);
     webpage_settled(p);
@@ -126,6 +139,7 @@ static struct store_sight sight_of(
             .since = l->sentinel->entered_at,
             .seen = seen,
             .nseen = n,
+            .answers = at->answers,
     };
 }
 
@@ -144,7 +158,7 @@ static void collect_seen(struct visit *v)
                 continue;
             list_each (m, &s->members) {
                 const struct place *at = list_entry(m, struct place, in_stream);
-                bool keeps = at->looks_back || at->number;
+                bool keeps = at->looks_back || at->number || at->answers;
                 if (ids)
                     ids[n] = at->life->sentinel->id;
                 if (sights && keeps)
@@ -162,27 +176,42 @@ static void collect_seen(struct visit *v)
 
 /* Whom it concerns.  NULL: it has left meanwhile, or left and come back; then this is not its
  * affair. */
-static struct life *concerned(struct visit *v, const struct cdg_verdict *verdict)
+static struct place *concerned(struct visit *v, const struct cdg_verdict *verdict)
 {
     struct sentinel *s = directory_get(&v->engine->directory, verdict->sentinel_id);
     int64_t old = verdict->finding->old_version;
     for (unsigned i = 0; s && s->life && i < s->life->nplaces; i++) {
-        const struct place *at = &s->life->places[i];
+        struct place *at = &s->life->places[i];
         if (at->page == v->page && at->stream) /* 0: not known any more, to be told so */
-            return !old || old >= place_sight(at)->base_version ? s->life : NULL;
+            return !old || old >= place_sight(at)->base_version ? at : NULL;
     }
     return NULL;
+}
+
+static void remember(struct place *at, const struct cdg_verdict *verdict)
+{
+    char *before = at->answers;
+    at->answers = answers_with(
+            before ? before : place_sight(at)->answers, verdict->part, verdict->state);
+    free(before);
 }
 
 static void tally_verdicts(struct visit *v, struct tally *t)
 {
     struct list touched = LIST_INIT(touched);
     for (size_t i = 0; i < v->nverdicts; i++) {
-        struct life *l = concerned(v, &v->verdicts[i]); /* (2) */
-        if (l && l->joint)
-            joint_offer(v, t, l->joint, &v->verdicts[i], &touched);
-        else if (l)
-            tally_verdict(t, &v->verdicts[i]);
+        const struct cdg_verdict *verdict = &v->verdicts[i];
+        struct place *at = concerned(v, verdict); /* (2) */
+        if (!at)
+            continue;
+        if (verdict->state.ptr)
+            remember(at, verdict);
+        if (verdict->finding->notice)
+            tally_note(t, verdict->sentinel_id, verdict->finding->notice);
+        if (at->life->joint)
+            joint_offer(v, t, at->life->joint, verdict, &touched);
+        else
+            tally_verdict(t, verdict);
     }
     joint_conclude(v, t, &touched);
 }

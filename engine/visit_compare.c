@@ -42,6 +42,22 @@ static const struct cdg_version *give_old(int64_t number, void *arg)
     return seen;
 }
 
+static struct str give_state(int64_t sentinel_id, unsigned part, void *arg)
+{
+    const struct visit *v = arg;
+    size_t low = 0, high = v->nremembered;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (v->remembered[mid].sentinel_id < sentinel_id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == v->nremembered || v->remembered[low].sentinel_id != sentinel_id)
+        return (struct str){NULL, 0};
+    return answers_get(v->remembered[low].answers, part);
+}
+
 static bool read_new(struct visit *v, struct cdg_version *to)
 {
     if (!v->is_new) {
@@ -62,6 +78,7 @@ void visit_compare(struct cdg_task *task)
     struct visit *v = container_of(task, struct visit, task);
     struct cdg_version now;
     if (read_new(v, &now) && v->plan)
-        v->nverdicts = cdg_plan_run(v->plan, &now, give_old, v, v->arena, &v->verdicts);
+        v->nverdicts = cdg_plan_run_states(
+                v->plan, &now, give_old, give_state, v, v->arena, &v->verdicts);
     inbox_push(&v->engine->compared, &v->link);
 }

@@ -7,6 +7,12 @@
 
 enum { DIGEST_MAX = PAGE_DIGEST_MAX, SOURCE_MAX = 4 * PAGE_BODY_MAX };
 
+/* What a member's questions remember, for the thread that compares. */
+struct remembered {
+    int64_t sentinel_id;
+    const char *answers;
+};
+
 /* A stored version that is needed. */
 struct old {
     struct store_load_job load;
@@ -34,6 +40,8 @@ struct visit {
     struct cdg_look *looks;     /* one for each stream that waits; its members are its id's */
     size_t nlooks;
     struct cdg_plan *plan;
+    struct remembered *remembered; /* by members whose questions do, in order of their ids */
+    size_t nremembered;
     const struct cdg_verdict *verdicts;
     size_t nverdicts;
     struct old *olds;
@@ -70,7 +78,8 @@ struct tally {
     struct store_evaluation *evaluations;
     struct store_forget *forgets;
     struct store_constituent *constituents;
-    size_t nchanges, nevaluations, nforgets, nconstituents;
+    struct store_note *notes;
+    size_t nnotes, nchanges, nevaluations, nforgets, nconstituents;
 };
 
 struct tally tally_new(struct arena *a, size_t most); /* verdicts */
@@ -81,6 +90,7 @@ void tally_change(struct tally *t, const struct store_change *c); /* and its not
 void tally_forget(struct tally *t, int64_t sentinel_id, unsigned conjunct, msec before);
 void tally_joint(struct tally *t, int64_t sentinel_id, const struct cdg_constituent *c,
         const struct cdg_joint_outcome *out, bool forbids);
+void tally_note(struct tally *t, int64_t sentinel_id, const char *sentence);
 void tally_into(const struct tally *t, struct store_version_job *job, struct arena *a);
 
 /* ---- joint.c ---------------------------------------------------------------------------- */

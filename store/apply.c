@@ -347,6 +347,8 @@ enum err apply_version(
         e = count_evaluations(c, job, scratch, f);
     if (!e && job->nseen_by)
         e = note_seen(c, job, scratch, f);
+    if (!e && job->nnotes)
+        e = put_notes(c, job, scratch, f);
     if (!e && job->nsights)
         e = put_sights(c, job->sights, job->nsights, scratch, f);
     if (!e)

@@ -47,6 +47,31 @@ enum err put_sights(struct conn *c, const struct store_sight *sights, size_t n,
     return conn_run(c, SQL_SIGHTS_PUT, &p, f, NULL);
 }
 
+enum err put_notes(struct conn *c, const struct store_version_job *job, struct arena *scratch,
+        struct fault *f)
+{
+    BUF(sentinels, ARRAY_MAX_BYTES);
+    BUF(kinds, ARRAY_MAX_BYTES);
+    BUF(details, ARRAY_MAX_BYTES);
+    struct buf *all[] = {&sentinels, &kinds, &details};
+    for (size_t k = 0; k < countof(all); k++)
+        array_begin(all[k]);
+    for (size_t i = 0; i < job->nnotes; i++) {
+        array_int(&sentinels, job->notes[i].sentinel_id);
+        array_text(&kinds, scratch, job->notes[i].kind);
+        array_text(&details, scratch, job->notes[i].detail);
+    }
+    PARAMS(p, scratch);
+    params_time(&p, job->fetched_at);
+    for (size_t k = 0; k < countof(all); k++) {
+        array_end(all[k]);
+        if (all[k]->overflowed)
+            return too_big(f, "what is to be told");
+        params_text(&p, buf_text(all[k]));
+    }
+    return conn_run(c, SQL_NOTES_PUT, &p, f, NULL);
+}
+
 /* ---- conditions over several pages ---- */
 
 static enum err forget(struct conn *c, const struct store_version_job *job,

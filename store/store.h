@@ -235,6 +235,11 @@ struct store_constituent {
     const char *summary, *detail; /* detail NULL: none */
 };
 
+struct store_note { /* a row in vigil.events */
+    int64_t sentinel_id;
+    const char *kind, *detail;
+};
+
 struct store_forget { /* what a conjunct has collected; done before constituents are put */
     int64_t sentinel_id;
     unsigned conjunct;
@@ -277,6 +282,8 @@ struct store_version_job {
     size_t nforgets;
     const struct store_constituent *constituents;
     size_t nconstituents;
+    const struct store_note *notes;
+    size_t nnotes;
     int64_t *ret_change_ids; /* room for nchanges; filled before done; 0: the sentinel was
                                 dropped meanwhile, so its change was not recorded */
 };

@@ -116,6 +116,8 @@ MUST_USE enum err apply_touch(
 /* apply_sight.c: what sentinels keep in mind */
 MUST_USE enum err put_sights(struct conn *c, const struct store_sight *sights, size_t n,
         struct arena *scratch, struct fault *f);
+MUST_USE enum err put_notes(struct conn *c, const struct store_version_job *job,
+        struct arena *scratch, struct fault *f);
 MUST_USE enum err put_constituents(struct conn *c, const struct store_version_job *job,
         struct arena *scratch, struct fault *f);
 MUST_USE enum err apply_plan(struct conn *c, struct store_plan_job *job, msec now,
