@@ -135,6 +135,36 @@ int64_t cdg_oldest_needed(const struct cdg *g, int64_t page_id, int64_t latest);
 int64_t cdg_oldest_needed_by(const struct cdg *g, int64_t page_id, int64_t sentinel_id,
         int64_t latest, bool *ret_all);
 
+/* ---- looking at it, for people -------------------------------------------------------- */
+
+enum cdg_result { CDG_C, CDG_N, CDG_U };
+
+struct cdg_node_view {
+    uint64_t id;
+    enum cdg_op op;
+    const char *text;     /* a question as the language writes it, roughly; else "AND", … */
+    uint64_t left, right; /* 0: none */
+    uint32_t refs;        /* by members, composites and plans */
+    bool was_asked;
+    enum cdg_result
+            last; /* was_asked: what it was found to be the last time, on whatever page */
+    int64_t last_old, last_new;
+};
+typedef void cdg_node_fn(const struct cdg_node_view *view, void *arg);
+void cdg_each_node(const struct cdg *g, cdg_node_fn *fn, void *arg); /* in no order */
+
+struct cdg_member_view {
+    uint64_t group; /* the same for members of one group */
+    struct cdg_compare compare;
+    int64_t waiting; /* versions still to come until its next pair, after `latest` */
+    int64_t sentinel_id;
+    uint64_t root;
+};
+typedef void cdg_member_fn(const struct cdg_member_view *view, void *arg);
+/* Group by group. */
+void cdg_each_member(
+        const struct cdg *g, int64_t page_id, int64_t latest, cdg_member_fn *fn, void *arg);
+
 /* ---- plans: taken and given back on the loop thread, run anywhere --------------------- */
 
 struct cdg_plan;
@@ -174,8 +204,6 @@ struct cdg_version {
 /* Gives an old version, or NULL when it is gone.  Called on the thread that runs the plan,
  * at most once for each version; the answer must stay until the run is over. */
 typedef const struct cdg_version *(*cdg_old_fn)(int64_t number, void *arg);
-
-enum cdg_result { CDG_C, CDG_N, CDG_U };
 
 /* What was found for one expression and one version pair; shared by all who asked. */
 struct cdg_finding {

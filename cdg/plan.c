@@ -136,6 +136,7 @@ struct cdg_plan *cdg_plan_take_looks(struct cdg *g, const struct cdg_look *looks
     p->nolds = t.olds.len / sizeof *p->olds;
     p->nheld = t.held.len / sizeof *p->held;
     p->nodes = hand_over(&t.nodes, life);
+    p->last = arena_array_of(life, p->nnodes, struct node_last);
     p->members = hand_over(&t.members, life);
     p->olds = hand_over(&t.olds, life);
     p->held = hand_over(&t.held, life);
@@ -159,6 +160,9 @@ void cdg_plan_give_back(struct cdg *g, struct cdg_plan *p)
 {
     if (!p)
         return;
+    for (size_t i = 0; i < p->nnodes; i++)
+        if (p->last[i].was_asked)
+            p->nodes[i].node->last = p->last[i];
     for (size_t i = 0; i < p->nheld; i++)
         node_unref(&g->nodes, p->held[i]);
     g->nplans--;

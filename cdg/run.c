@@ -107,7 +107,9 @@ static struct answer *leaf_answer(struct pair_run *r, uint32_t i)
     return a;
 }
 
-static enum cdg_result node_result(struct pair_run *r, uint32_t i, const char **why)
+static enum cdg_result node_result(struct pair_run *r, uint32_t i, const char **why);
+
+static enum cdg_result find_result(struct pair_run *r, uint32_t i, const char **why)
 {
     const struct plan_node *n = &r->nodes[i];
     struct answer *a;
@@ -130,6 +132,14 @@ static enum cdg_result node_result(struct pair_run *r, uint32_t i, const char **
     }
     CHECK(!"an operator");
     return CDG_U;
+}
+
+static enum cdg_result node_result(struct pair_run *r, uint32_t i, const char **why)
+{
+    enum cdg_result result = find_result(r, i, why);
+
+    r->last[i] = (struct node_last){true, result, r->old_number, r->new_->number};
+    return result;
 }
 
 const struct cdg_finding *run_finding(struct pair_run *r, uint32_t root)
@@ -162,6 +172,7 @@ static struct pair_run *pairs_new(const struct cdg_plan *p,
                 .old = p->olds[i] ? old(p->olds[i], arg) : NULL,
                 .new_ = new_version,
                 .old_number = p->olds[i],
+                .last = p->last,
                 .answers = arena_array_of(life, p->nnodes, struct answer *),
                 .findings = arena_array_of(life, p->nnodes, struct cdg_finding *),
                 .life = life,

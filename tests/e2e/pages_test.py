@@ -77,6 +77,10 @@ def _():
         equal(told(v, "both")[1:], [["b2-3+y", "a3-4+z-1-2-x"]])
         equal(v.sql("SELECT changes, notifications, last_result FROM vigil.status "
                     "WHERE name = 'both'"), "2|2|changed")
+        dot = v.run("graph").stdout
+        contains(dot, 'label="links\\nchanged, v3→v4"')
+        contains(dot, 'label="pairwise\\n1 version to come"')
+        equal(v.status()["compare"]["questions"], 1)
 
 
 @test("a AND NOT b is told when the window is over, unless b changed in it")
