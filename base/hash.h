@@ -11,6 +11,8 @@ struct sha256 {
 };
 
 struct hash128 hash128_of(const void *bytes, size_t len);
+/* With a key that whoever chose the bytes does not know. */
+struct hash128 hash128_keyed(const void *bytes, size_t len, uint64_t key);
 static inline bool hash128_equal(struct hash128 a, struct hash128 b)
 {
     return a.lo == b.lo && a.hi == b.hi;

@@ -10,6 +10,7 @@
 #include "page/page.h"
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 msec engine_wall(const struct engine *e)
 {
@@ -166,11 +167,18 @@ static void load_page(const struct store_page *row, void *arg)
     webpage_load(arg, row);
 }
 
+static const char *user_agent(struct engine *e)
+{
+    const char *name = settings_text(e->settings, SETTING_FETCH_USER_AGENT);
+    const char *contact = settings_text(e->settings, SETTING_FETCH_CONTACT);
+    return *contact ? arena_printf(e->arena, "%s (+%s)", name, contact) : name;
+}
+
 static enum err start_fetching(struct engine *e, struct fault *f)
 {
     const struct settings *s = e->settings;
     struct fetch_options o = {
-            .user_agent = settings_text(s, SETTING_FETCH_USER_AGENT),
+            .user_agent = user_agent(e),
             .allow = s->values[SETTING_FETCH_ALLOW].list,
             .nallow = s->values[SETTING_FETCH_ALLOW].nlist,
             .max_body_bytes = (size_t)settings_number(s, SETTING_FETCH_MAX_BODY),
@@ -182,6 +190,10 @@ static enum err start_fetching(struct engine *e, struct fault *f)
             .max_host_connections =
                     (unsigned)settings_number(s, SETTING_FETCH_HOST_CONNECTIONS),
             .host_gap = settings_number(s, SETTING_FETCH_HOST_GAP),
+            .private_gap = settings_number(s, SETTING_FETCH_PRIVATE_GAP),
+            .robots = (enum fetch_robots_use)settings_number(s, SETTING_FETCH_ROBOTS),
+            .renderer = settings_text(s, SETTING_FETCH_RENDERER),
+            .proxy = settings_text(s, SETTING_FETCH_PROXY),
             .clock = e->clock,
     };
     return fetch_new(e->arena, e->loop, &o, f, &e->fetch);
@@ -263,7 +275,6 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     e->loop = o->loop ? o->loop : loop_new();
     e->started_at = engine_wall(e);
     e->available = true;
-    map_init(&e->pages_by_url);
     map_init(&e->pages_by_id);
     map_init(&e->hosts);
     list_init(&e->cached);
@@ -275,6 +286,8 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     loop_waker_start(e->loop, &e->compared_waker);
     inbox_init(&e->compared, wake_loop, &e->compared_waker);
     directory_init(&e->directory, arena);
+    CHECK(getrandom(&e->hash_key, sizeof e->hash_key, 0) == sizeof e->hash_key);
+    e->secrets = secrets_new(arena, settings_text(e->settings, SETTING_FETCH_SECRETS));
     page_start();
     e->pool = pool_new((unsigned)settings_number(e->settings, SETTING_CDG_THREADS), "compare");
     e->cdg = cdg_new(arena);
@@ -286,6 +299,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     SCRATCH struct arena *rows = arena_new(NULL, "rows");
     enum err err;
     if ((err = directory_load(&e->directory, e->store, f)) != OK ||
+            (err = store_load_hosts(e->store, rows, f, webhost_load, e)) != OK ||
             (err = write_points(e, f)) != OK ||
             (err = store_load_pages(e->store, rows, f, load_page, e)) != OK ||
             (err = start_fetching(e, f)) != OK || (err = start_reading(e, f)) != OK ||
@@ -380,8 +394,7 @@ static void take_down(struct engine *e, msec patience)
         webpage_free(container_of(n, struct webpage, by_id));
     directory_done(&e->directory);
     map_done(&e->pages_by_id);
-    map_done(&e->pages_by_url);
-    map_done(&e->hosts);
+    webhost_free_all(e);
     led_free(e->led);
     cdg_locks_free(e->locks);
     loop_timer_stop(e->loop, &e->led_timer);

@@ -1,5 +1,5 @@
 /* What the files of engine/ share.  Read engine.c for how it fits together, then life.c
- * (a sentinel's lifespan), stream.c (when to fetch), webpage.c (fetching), visit.c (a new
+ * (a sentinel's lifespan), stream.c (when to fetch), webfetch.c (fetching), visit.c (a new
  * version's way through digest, graph and store). */
 #pragma once
 #include "base/inbox.h"
@@ -11,6 +11,7 @@
 #include "engine/directory.h"
 #include "engine/engine.h"
 #include "engine/request.h"
+#include "engine/webrequest.h"
 #include "fetch/fetch.h"
 #include "fetch/backoff.h"
 #include "fetch/learn.h"
@@ -39,7 +40,9 @@ struct engine {
     struct loop_timer led_timer, overdue_timer;
     msec overdue_look; /* when it will be looked for, on the detector's line */
 
-    struct map pages_by_url, pages_by_id, hosts;
+    struct map pages_by_id, hosts;
+    struct secrets *secrets;
+    uint64_t hash_key;  /* of this process, for hashes of what strangers send */
     struct list cached; /* pages whose newest digest is in memory, oldest use first */
     size_t cached_bytes;
     int64_t next_stream_id;
@@ -199,7 +202,7 @@ msec stream_next_tick(const struct stream *s);
 void stream_close_if_all_linger(struct stream *s);
 void stream_set_interval(struct stream *s, msec interval);
 
-/* ---- webpage.c: one page, its fetches and what is known of it ------------------------ */
+/* ---- webhost.c, webpage.c: one page and what is known of it -------------------------- */
 
 /* Pages of one host share what is known of its honesty. */
 struct webhost {
@@ -209,24 +212,33 @@ struct webhost {
     char name[];
 };
 
+struct webhost *webhost_get(struct engine *e, const char *url);
+void webhost_drop(struct engine *e, struct webhost *h);
+void webhost_load(const char *name, msec distrusted_until, void *engine); /* at start */
+void webhost_lied(struct engine *e, struct webhost *h);
+void webhost_free_all(struct engine *e);
+
 struct webpage {
-    struct map_node by_url, by_id;
+    struct map_node by_id;
     struct list in_cached, in_postponed;
     struct engine *engine;
     int64_t id;
-    char *url;
+    char *url, *request;    /* beyond a plain GET of it (webrequest.h); NULL: nothing */
+    struct arena *jar_life; /* of its cookies */
+    struct fetch_jar *jar;  /* NULL: none yet, or none wanted */
     struct list streams;
     size_t lives; /* sentinels that name this page, in the graph or not */
 
     int64_t latest;     /* newest version, 0: none */
     int64_t visiting;   /* the version a visit is under way for, 0: none */
     struct sha256 body; /* of it */
-    char *etag, *last_modified, *error;
+    char *etag, *last_modified, *body_digest, *error;
     msec last_fetch, verified, next_fetch;
     msec not_before; /* after a failure: no fetch before this; MSEC_NEVER: no such wait */
     int64_t fetches, failures;
-    struct fetch_learned learned;
-    bool has_learned;
+    struct fetch_learned *learned; /* NULL: nothing yet */
+    struct hash128 quick;          /* of the body that came last, */
+    int64_t quick_version;         /* which is that of this version */
 
     struct fetch_transfer *transfer; /* under way */
     bool busy;               /* from the start of a fetch until all it led to is committed */
@@ -247,16 +259,37 @@ struct webpage {
     size_t digest_bytes;
 };
 
-struct webpage *webpage_get(struct engine *e, int64_t id, const char *url);
+/* The page a sentinel names, made when it is not there yet. */
+struct webpage *webpage_of(struct engine *e, const struct sentinel *s, unsigned place);
 struct webpage *webpage_load(struct engine *e, const struct store_page *row);
-/* After a restart: a wait that was asked for, or that we owe, goes on. */
-void webpage_resume(struct webpage *p);
 void webpage_free_if_unused(struct webpage *p);
 void webpage_free(struct webpage *p);
 
 /* Counts what a fetch of this page keeps in memory until it is committed. */
 void webpage_hold(struct webpage *p, size_t body_bytes);
 
+void webpage_set_text(char **to, const char *from);
+void webpage_retry_cancel(struct webpage *p);
+/* Writes down how the newest fetch went. */
+void webpage_touch(struct webpage *p);
+/* A row in the events of everybody who watches the page: it began to fail, it recovered. */
+void webpage_tell(struct webpage *p, const char *kind, const char *detail);
+/* How an error begins when the page is gone. */
+#define WEBPAGE_GONE "gone: "
+
+/* The interval of on-change sentinels, with the page's own place around it. */
+msec webpage_learned_interval(const struct webpage *p);
+
+/* Remembers or forgets the newest version's digest; takes the malloc'ed block over. */
+void webpage_cache(struct webpage *p, char *digest, size_t bytes);
+
+/* What the store is to know of the newest fetch; texts are borrowed from the page. */
+void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fetch_state *ret);
+
+/* ---- webfetch.c: what a fetch of it does --------------------------------------------- */
+
+/* After a restart: a wait that was asked for, or that we owe, goes on. */
+void webpage_resume(struct webpage *p);
 /* The stream wants to see the page as it is now. */
 void webpage_want(struct webpage *p, struct stream *s);
 /* The database is back, or has room again. */
@@ -268,12 +301,6 @@ void webpage_readable(struct webpage *p, const char *etag, const char *last_modi
 void webpage_unreadable(struct webpage *p, const char *reason);
 /* A visit is over: what it found is committed. */
 void webpage_settled(struct webpage *p);
-/* Remembers or forgets the newest version's digest; takes the malloc'ed block over. */
-void webpage_cache(struct webpage *p, char *digest, size_t bytes);
-
-/* What the store is to know of the newest fetch; texts are borrowed from the page. */
-void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fetch_state *ret);
-
 /* ---- visit.c: a version's way through digest, graph and store ------------------------ */
 
 struct visit_source { /* what a fetch brought; NULL for a look at what is stored */

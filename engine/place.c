@@ -19,9 +19,7 @@ void places_take_up(struct life *l)
         at->life = l;
         at->number = i;
         list_init(&at->in_stream);
-        at->page = i ? webpage_get(l->engine, s->further->all[i - 1].page_id,
-                               s->further->all[i - 1].url)
-                     : webpage_get(l->engine, s->page_id, s->url);
+        at->page = webpage_of(l->engine, s, i);
         at->page->lives++;
     }
 }

@@ -19,7 +19,7 @@ struct kept_version {
 };
 
 struct kept_page {
-    const char *url;
+    const char *url, *request;
     int64_t id;
     struct kept_version *all;
     size_t count;
@@ -43,6 +43,7 @@ struct replay_sentinel {
     const struct cdg_joint_part *parts;
     size_t nparts;
     const char **urls; /* by place */
+    const char *request;
     unsigned nplaces;
     struct cdg_joint *joint; /* NULL: one page */
     char **answers;          /* what its questions remember, by place */
@@ -72,9 +73,9 @@ static int64_t number_of(const char *text)
 
 static enum err page_load(struct replaying *r, struct kept_page *p, struct fault *f)
 {
-    const char *params[] = {p->url};
+    const char *params[] = {p->url, p->request};
     struct store_rows *rows;
-    enum err e = store_query(r->store, STORE_Q_STORED, 1, params, r->life, f, &rows);
+    enum err e = store_query(r->store, STORE_Q_STORED, 2, params, r->life, f, &rows);
     if (e)
         return e;
     p->count = (size_t)store_rows_count(rows);
@@ -221,12 +222,15 @@ static void stream_advance(struct replaying *r, struct replay_stream *s)
     s->next_at = MSEC_NEVER;
 }
 
-static struct kept_page *page_of(struct replaying *r, const char *url)
+static struct kept_page *page_of(
+        struct replaying *r, const struct replay_sentinel *w, unsigned place)
 {
+    struct kept_page wanted = {.url = w->urls[place], .request = w->request};
     for (size_t i = 0; i < r->npages; i++)
-        if (strcmp(r->pages[i].url, url) == 0)
+        if (strcmp(r->pages[i].url, wanted.url) == 0 &&
+                strcmp(r->pages[i].request, wanted.request) == 0)
             return &r->pages[i];
-    r->pages[r->npages].url = url;
+    r->pages[r->npages] = wanted;
     return &r->pages[r->npages++];
 }
 
@@ -258,7 +262,7 @@ static void streams_begin(struct replaying *r)
 static enum err ask(struct replaying *r, struct replay_sentinel *w, unsigned place,
         const struct grammar_definition *d, struct fault *f)
 {
-    struct kept_page *p = page_of(r, w->urls[place]);
+    struct kept_page *p = page_of(r, w, place);
     struct replay_stream *s = stream_of(r, p, d->fetch_every);
     for (size_t i = 0; i < w->nparts; i++) {
         if (w->parts[i].place != place)
@@ -288,6 +292,7 @@ static enum err sentinel_begin(struct replaying *r, struct replay_sentinel *w, s
     w->urls = arena_array_of(r->life, w->nplaces, const char *);
     w->answers = arena_array_of(r->life, w->nplaces, char *);
     w->urls[0] = s->url;
+    w->request = sentinel_words(s, r->life).request;
     for (unsigned i = 1; i < w->nplaces; i++)
         w->urls[i] = s->further->all[i - 1].url;
     list_init(&w->told);
@@ -479,7 +484,7 @@ static void figures_of(struct replaying *r)
     for (size_t i = 0; i < r->nsentinels; i++) {
         struct replay_sentinel *w = &r->sentinels[i];
         for (unsigned k = 0; k < w->nplaces; k++) {
-            struct kept_page *p = page_of(r, w->urls[k]);
+            struct kept_page *p = page_of(r, w, k);
             w->figures->versions += (size_t)stream_of(r, p, w->sentinel->fetch_every)->position;
             if (!p->count)
                 w->figures->without = p->url;

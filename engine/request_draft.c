@@ -70,6 +70,7 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
             .definition = s->definition,
             .state = sentinel_state(s),
             .url = s->url,
+            .request = words.request,
             .monitor = words.monitor,
             .fetch = words.fetch,
             .compare = words.compare,

@@ -75,6 +75,9 @@ static void fetching(struct engine *e, struct json *j)
     key_int(j, "saved_by_sharing", (int64_t)e->shared_fetches);
     key_int(j, "not_modified", (int64_t)s.not_modified);
     key_int(j, "failed", (int64_t)s.failed);
+    key_int(j, "refused_by_robots", (int64_t)s.robots_refused);
+    key_int(j, "left_alone", (int64_t)s.left_alone);
+    key_int(j, "connections", (int64_t)s.connections);
     key_int(j, "running", s.running);
     key_int(j, "bytes", (int64_t)s.wire_bytes);
     json_object_end(j);

@@ -28,7 +28,7 @@ static msec interval_of(struct webpage *p, msec period)
 {
     if (period)
         return period;
-    return p->has_learned ? p->learned.interval : fetch_learn_defaults.first;
+    return webpage_learned_interval(p);
 }
 
 static struct stream *stream_new(struct webpage *p, msec period)
@@ -91,7 +91,8 @@ static struct stream *stream_find(
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
         int64_t newest = s->looking_at ? s->looking_at : stream_version(s);
-        if (s->closed || s->period != period || (period && (entered - s->opened) % period != 0))
+        if (s->closed || /* only those are in it who wait for its last fetch */
+                s->period != period || (period && (entered - s->opened) % period != 0))
             continue;
         if (newest == seen_at(before, 0) && (s->looking_at || seen_agrees(&s->seen, before)))
             return s;

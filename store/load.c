@@ -125,6 +125,18 @@ enum err store_load_constituents(struct store *s, struct arena *life, struct fau
     return e;
 }
 
+enum err store_load_hosts(struct store *s, struct arena *life, struct fault *f,
+        void (*each)(const char *name, msec distrusted_until, void *arg), void *arg)
+{
+    RESULT r = NULL;
+    enum err e = store_connect(s, f);
+    if (!e)
+        e = conn_run(&s->conn, SQL_LOAD_HOSTS, NULL, f, &r);
+    for (int i = 0; !e && i < PQntuples(r); i++)
+        each(keep(life, result_text(r, i, 0)), result_time(r, i, 1), arg);
+    return e;
+}
+
 enum err store_load_pages(struct store *s, struct arena *life, struct fault *f,
         void (*each)(const struct store_page *row, void *arg), void *arg)
 {
@@ -136,6 +148,7 @@ enum err store_load_pages(struct store *s, struct arena *life, struct fault *f,
         struct store_page row = {
                 .id = result_int(r, i, 0),
                 .url = keep(life, result_text(r, i, 1)),
+                .request = keep(life, result_text(r, i, 14)),
                 .latest_version = result_int(r, i, 2),
                 .last_fetch_at = result_time(r, i, 3),
                 .verified_at = result_time(r, i, 4),

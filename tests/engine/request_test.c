@@ -183,8 +183,8 @@ TEST(cannot, "what cannot be run yet is refused where it stands, and nothing is 
     EXPECT_INT(p->nsteps, 0);
     EXPECT(says(p, "(sql):2:1: error: E090: this Vigil cannot run NOTIFY BY email yet"));
     static const char *const others[] = {
-            "CREATE SENTINEL a USING http://x.org MONITOR links WITH (method = 'POST', body = "
-            "'x')",
+            "CREATE SENTINEL a USING http://x.org MONITOR links WITH (header 'A: ${SECRET x}')",
+            "CREATE SENTINEL a USING http://x.org MONITOR links WITH (render = on)",
             "subscription T refresh 'http://x.org/' weekly report when daily",
     };
     for (size_t i = 0; i < countof(others); i++) {

@@ -63,6 +63,16 @@ enum err fetch_new(struct arena *life, struct loop *loop, const struct fetch_opt
     return OK;
 }
 
+/* No page of a scenario sets a cookie, so there is nothing to keep. */
+struct fetch_jar {
+    uint32_t tag;
+};
+
+struct fetch_jar *fetch_jar_new(struct arena *life)
+{
+    return arena_new_of(life, struct fetch_jar);
+}
+
 static void forget(struct fetch_transfer *t)
 {
     loop_timer_stop(t->fetch->loop, &t->answer);
