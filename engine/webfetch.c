@@ -57,9 +57,9 @@ static void release_lingering(struct webpage *p)
 again:
     list_each (pos, &p->streams) {
         list_each (m, &list_entry(pos, struct stream, of_page)->members) {
-            struct life *l = list_entry(m, struct life, in_stream);
-            if (l->lingers) {
-                life_release(l);
+            struct place *at = list_entry(m, struct place, in_stream);
+            if (at->lingers) {
+                place_release(at);
                 goto again;
             }
         }
@@ -88,7 +88,7 @@ static void verified(struct webpage *p)
     bool behind = false;
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
-        if (s->waiting && s->version < p->latest)
+        if (s->waiting && stream_version(s) < p->latest)
             behind = true;
         else
             s->waiting = false;
@@ -391,7 +391,7 @@ void webpage_want(struct webpage *p, struct stream *s)
         return; /* the server asked us to wait, or we back off; the retry will serve it */
     if (!e->options.once && is_fresh(p, s)) {
         e->shared_fetches++;
-        if (s->version < p->latest)
+        if (stream_version(s) < p->latest)
             visit_start(p, NULL);
         else
             s->waiting = false;
