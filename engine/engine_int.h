@@ -279,6 +279,7 @@ void webpage_touch(struct webpage *p);
 void webpage_tell(struct webpage *p, const char *kind, const char *detail);
 /* How an error begins when the page is gone. */
 #define WEBPAGE_GONE "gone: "
+#define WEBPAGE_MISSING "missing: " /* likewise, of one that is not there today */
 
 /* The interval of on-change sentinels, with the page's own place around it. */
 msec webpage_learned_interval(const struct webpage *p);
