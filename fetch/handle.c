@@ -19,7 +19,7 @@
  */
 #include "fetch/fetch_int.h"
 
-enum { BUFFER_BYTES = 32 * 1024 };
+enum { BUFFER_BYTES = 64 * 1024 };
 
 /* A wrong option is a mistake of ours (or a libcurl without it), not of the web. */
 #define SET(easy, option, value) CHECK(curl_easy_setopt((easy), (option), (value)) == CURLE_OK)
