@@ -18,6 +18,9 @@ static inline bool hash128_equal(struct hash128 a, struct hash128 b)
     return a.lo == b.lo && a.hi == b.hi;
 }
 
+/* For tables whose keys strangers choose: another function in each process. */
+uint64_t hash64_keyed(const void *bytes, size_t len);
+
 struct sha256 sha256_of(const void *bytes, size_t len);
 bool sha256_equal(const struct sha256 *a, const struct sha256 *b);
 void sha256_hex(const struct sha256 *d, char hex[65]);

@@ -46,7 +46,8 @@ struct loop *loop_new_on_clock(const struct clock *clock); /* not for loop_run *
 void loop_free(struct loop *l);
 void loop_run(struct loop *l);      /* until loop_stop */
 void loop_run_once(struct loop *l); /* one round, waiting for something to happen */
-/* On a clock: when the earliest timer is due, as clock_mono says it; MSEC_NEVER: none is set. */
+/* On a clock: when the earliest timer is due, as clock_mono says it; MSEC_NEVER: none is set.
+ */
 msec loop_next_timer(const struct loop *l);
 void loop_stop(struct loop *l);
 

@@ -143,6 +143,7 @@ struct stream {
     int64_t position;     /* how many versions it has seen */
     int64_t version;      /* the newest it has seen */
     bool waiting;         /* for the fetch under way */
+    bool closed;          /* it ticks no more */
     msec wanted;          /* waiting: since when, on the detector's line */
     unsigned want_source; /* how many members ask about the source */
 };

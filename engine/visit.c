@@ -80,9 +80,23 @@ static void submit(struct visit *v)
 
 static void take_loaded(struct old *o)
 {
-    o->block = buf_take(&o->load.digest, &o->bytes);
+    if (page_digest_is_current(o->load.digest.data, o->load.digest.len))
+        o->block = buf_take(&o->load.digest, &o->bytes);
     if (o->load.want_body)
-        visit_read_old(o);
+        visit_read_old(o); /* makes the digest too, where there is no block */
+}
+
+/* A digest that an older program wrote, or none: it is made again from the body, so that no
+ * change is lost with the change of programs. */
+static bool load_again(struct old *o)
+{
+    if (!o->load.found || o->load.want_body ||
+            page_digest_is_current(o->load.digest.data, o->load.digest.len))
+        return false;
+    buf_clear(&o->load.digest);
+    o->load.want_body = true;
+    engine_submit(o->visit->engine, &o->load.job);
+    return true;
 }
 
 void visit_loaded(struct visit *v)
@@ -96,7 +110,9 @@ static void loaded(struct store_job *job)
     struct old *o = container_of(job, struct old, load.job);
     struct visit *v = o->visit;
     engine_answered(v->engine);
-    if (job->err == OK && o->load.found && o->load.digest.len)
+    if (job->err == OK && load_again(o))
+        return;
+    if (job->err == OK && o->load.found)
         take_loaded(o);
     else if (job->err != OK)
         log_error("%s: version %lld could not be read back: %s", v->page->url,

@@ -71,7 +71,9 @@ void led_index_restored(struct led *led)
     struct led_index *x = &led->index;
     for (uint32_t id = x->count; id-- > 1;) {
         struct led_event **place = place_of(x, id);
-        if (place && !*place) {
+        if (!place) {
+            id -= id % PAGE; /* a page nobody is on is not there */
+        } else if (!*place) {
             *place = free_mark(x->free);
             x->free = id;
         }
@@ -94,9 +96,11 @@ struct led_event *led_index_get(const struct led *led, uint64_t id)
 struct led_event *led_index_next(const struct led *led, uint32_t *id)
 {
     while (++*id < led->index.count) {
-        struct led_event *e = led_index_get(led, *id);
-        if (e)
-            return e;
+        struct led_event **place = place_of(&led->index, *id);
+        if (!place)
+            *id |= PAGE - 1;
+        else if (!is_free(*place))
+            return *place;
     }
     return NULL;
 }

@@ -254,8 +254,10 @@ struct led_bag {
     uint32_t count;
 };
 
-/* Beyond LED_KEEP_MAX the oldest is let go and counted. */
+/* Beyond LED_KEEP_MAX the oldest is let go and counted; the second leaves that to the caller.
+ */
 void led_bag_add(struct led *led, struct led_bag *b, struct led_occurrence *o, int64_t note);
+void led_bag_put(struct led *led, struct led_bag *b, struct led_occurrence *o, int64_t note);
 void led_bag_clear(struct led *led, struct led_bag *b);
 /* Removes the cell after `before` (NULL: the first). */
 void led_bag_cut(struct led *led, struct led_bag *b, struct led_cell *before);

@@ -15,14 +15,17 @@
 
 /* ---- clocks and counters ---- */
 
+/* No run gets there; from here on they have fields of 56 bits. */
+#define COUNTER_MAX (UINT64_C(1) << 55)
+
 static void sync_head(struct led_stream *s)
 {
     struct led *led = s->led;
     led_sync_time(s, &led->now);
     led_sync_time(s, &led->offset);
     led->real = led->now;
-    led_sync_u64(s, &led->last_node_id);
-    led_sync_u64(s, &led->last_timer);
+    led->last_node_id = led_sync_below(s, led->last_node_id, COUNTER_MAX);
+    led->last_timer = led_sync_below(s, led->last_timer, COUNTER_MAX);
     led->last_arrival = led_sync_below(s, led->last_arrival, UINT64_MAX);
     led_sync_u64(s, &led->stats.raised);
     led_sync_u64(s, &led->stats.detected);

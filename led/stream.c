@@ -226,7 +226,7 @@ void led_sync_bag(struct led_stream *s, struct led_bag *b)
         if (s->is_saving) {
             c = c->next;
         } else {
-            led_bag_add(s->led, b, o, note);
+            led_bag_put(s->led, b, o, note);
             led_unref(s->led, o);
         }
     }

@@ -91,7 +91,7 @@ struct led_node **led_nodes_by_age(const struct led *led, struct arena *scratch)
 /* Leaves have their event's id; nodes come behind all of them. */
 static uint64_t view_id(const struct led_node *n)
 {
-    return (uint64_t)1 << 32 | n->id;
+    return ((uint64_t)1 << 32) + n->id;
 }
 
 static size_t rules_on(const struct led_event *e, enum led_context context)

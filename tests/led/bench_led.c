@@ -171,10 +171,21 @@ static double raise_ns(struct led *led, long raises)
     return (now() - start) * 1e9 / (double)raises;
 }
 
+/* The best of three, for others use the machine too. */
+static double raise_best_ns(struct led *led, long raises)
+{
+    double best = raise_ns(led, raises);
+    for (int i = 0; i < 2; i++) {
+        double ns = raise_ns(led, raises);
+        best = ns < best ? ns : best;
+    }
+    return best;
+}
+
 static void raises(long n, double lookup, double timer)
 {
     struct led *led = led_new(0, 0);
-    double ns = raise_ns(led, n);
+    double ns = raise_best_ns(led, n);
     led_free(led);
     report_limit("raises through 10000 AND/SEQ nodes, recent", 1e3 / ns, "M/s", 2, false);
     report("  one raise / (one look-up + one timer)", ns / (lookup + timer), "times");
@@ -186,7 +197,7 @@ static void raises(long n, double lookup, double timer)
             abort();
         on(led, e, LED_RECENT);
     }
-    double crowded = raise_ns(led, n);
+    double crowded = raise_best_ns(led, n);
     led_free(led);
     report_limit("a raise among a million unrelated events / alone", crowded / ns, "times", 1.5,
             true);

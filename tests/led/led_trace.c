@@ -9,10 +9,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *id_of(const json_t *trace)
+/* `trace 3, "its id"` */
+static void print_place(FILE *to, const char *path, size_t index, const json_t *trace)
 {
     const char *id = json_string_value(json_object_get(trace, "id"));
-    return id ? id : "trace";
+    fprintf(to, "%s: trace %zu", path, index + 1);
+    if (id)
+        fprintf(to, ", \"%s\"", id);
+}
+
+/* A field misspelt is a field left out, which may well go unnoticed. */
+static void warn_unknown(const char *path, size_t index, json_t *trace)
+{
+    static const char *const known[] = {
+            "id", "expr", "rules", "context", "history", "until", "expect", "note", "comment"};
+    const char *key;
+    json_t *value;
+    json_object_foreach(trace, key, value)
+    {
+        bool is_known = false;
+        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+            is_known |= strcmp(key, known[i]) == 0;
+        if (is_known)
+            continue;
+        fprintf(stderr, "led-trace: ");
+        print_place(stderr, path, index, trace);
+        fprintf(stderr, ": warning: field \"%s\" means nothing here\n", key);
+    }
 }
 
 static void print(FILE *to, const char *before, const json_t *v)
@@ -26,21 +49,24 @@ struct tally {
     size_t checked, unexpecting;
 };
 
-static int run_one(const char *path, size_t index, const json_t *trace, struct tally *checks)
+static int run_one(const char *path, size_t index, json_t *trace, struct tally *checks)
 {
+    warn_unknown(path, index, trace);
     struct fault f = {0};
     struct trace_options opt = {0};
     struct trace_result r;
     if (trace_run(trace, &opt, &f, &r)) {
-        fprintf(stderr, "led-trace: %s: trace %zu, \"%s\": %s\n", path, index + 1, id_of(trace),
-                f.message);
+        fprintf(stderr, "led-trace: ");
+        print_place(stderr, path, index, trace);
+        fprintf(stderr, ": %s\n", f.message);
         return 2;
     }
     int status = 0;
     if (!checks) {
         print(stdout, "", r.output);
     } else if (!trace_matches(trace, r.output)) {
-        printf("%s: trace %zu, \"%s\" differs\n", path, index + 1, id_of(trace));
+        print_place(stdout, path, index, trace);
+        printf(" differs\n");
         print(stdout, "  expected ", json_object_get(trace, "expect"));
         print(stdout, "  got      ", r.output);
         status = 1;
@@ -102,6 +128,6 @@ int main(int argc, char **argv)
     if (check && status == 0)
         printf("%zu traces as expected\n", checks.checked - checks.unexpecting);
     if (check && status == 0 && checks.unexpecting)
-        printf("%zu traces expect nothing\n", checks.unexpecting);
+        printf("%zu traces have nothing to compare with\n", checks.unexpecting);
     return status;
 }

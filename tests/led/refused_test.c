@@ -72,6 +72,12 @@ TEST(rule, "a wrong rule is told with its number")
             "history[0]: unknown operation \"sing\", or without its argument");
 }
 
+TEST(expectation, "an expectation that says nothing is told")
+{
+    expect_fault("{\"expr\": \"A\", \"expect\": {\"detectd\": []}}",
+            "expect: speaks of neither \"detected\" nor \"log\" nor \"error\"");
+}
+
 TEST(json, "what is not JSON is told with line and column")
 {
     static const char text[] = "{\"expr\": \"A\",\n \"history\": [[1, A]]}";

@@ -204,8 +204,19 @@ static msec first_time(const json_t *trace)
     return first < 0 && first >= -TIME_MAX ? first : 0;
 }
 
+static void check_expectation(struct run *run)
+{
+    const json_t *expect = json_object_get(run->trace, "expect");
+    run->part = "expect";
+    if (expect && !json_object_get(expect, "detected") && !json_object_get(expect, "log") &&
+            !json_object_get(expect, "error"))
+        trace_fail(run, ERR_SYNTAX, "speaks of neither \"detected\" nor \"log\" nor \"error\"");
+    run->part = NULL;
+}
+
 static enum err setup(struct run *run, struct fault *f)
 {
+    check_expectation(run);
     const json_t *expr = json_object_get(run->trace, "expr");
     const json_t *rules = json_object_get(run->trace, "rules");
     const char *context = trace_text(run->trace, "context", "recent");

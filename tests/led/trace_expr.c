@@ -94,11 +94,11 @@ enum err trace_build(
         return OK;
     }
     const char *op = json_string_value(json_array_get(expr, 0));
-    if (op && strcmp(op, "ANY") == 0)
+    if (op && strcasecmp(op, "ANY") == 0)
         return build_any(run, expr, f, ret);
     for (size_t i = 0; op && i < countof(shapes); i++) {
         const struct shape *s = &shapes[i];
-        if (strcmp(op, s->name) != 0)
+        if (strcasecmp(op, s->name) != 0)
             continue;
         if (json_array_size(expr) == 1 + s->events + (s->span_at >= 0))
             return build_shape(run, s, expr, f, ret);
