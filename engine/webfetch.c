@@ -128,9 +128,32 @@ static void retry_after(struct webpage *p, msec wait)
     CHECK(led_raise(led, p->retry_trigger, 0, &f) == OK);
 }
 
+static msec newest_tick(const struct webpage *p)
+{
+    msec newest = 0;
+    list_each (pos, (struct list *)&p->streams) {
+        const struct stream *s = list_entry(pos, struct stream, of_page);
+        msec tick = s->last_tick == MSEC_NEVER ? s->opened : s->last_tick;
+        if (tick > newest)
+            newest = tick;
+    }
+    return newest;
+}
+
+/* Was the answer before the restart a 404 or 410?  The store keeps it in words. */
+static bool was_missing(const char *error)
+{
+    static const char begins[] = "the server answered 4";
+    return error && strncmp(error, begins, strlen(begins)) == 0 &&
+           (strncmp(error + strlen(begins), "04", 2) == 0 ||
+                   strncmp(error + strlen(begins), "10", 2) == 0);
+}
+
 void webpage_resume(struct webpage *p)
 {
     struct engine *e = p->engine;
+    if (was_missing(p->error))
+        (void)fetch_gone_answered(&p->gone, newest_tick(p), true); /* the first of a row */
     if (p->not_before == MSEC_NEVER || list_is_empty(&p->streams))
         return;
     bool over = p->not_before <= engine_wall(e);
@@ -161,18 +184,6 @@ static bool is_same_reason(const char *a, const char *b)
         a++;
         b++;
     }
-}
-
-static msec newest_tick(const struct webpage *p)
-{
-    msec newest = 0;
-    list_each (pos, (struct list *)&p->streams) {
-        const struct stream *s = list_entry(pos, struct stream, of_page);
-        msec tick = s->last_tick == MSEC_NEVER ? s->opened : s->last_tick;
-        if (tick > newest)
-            newest = tick;
-    }
-    return newest;
 }
 
 static void failed(struct webpage *p, const char *reason, bool is_gone, msec asked_to_wait)
