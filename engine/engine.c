@@ -8,6 +8,7 @@
 #include "engine/reading.h"
 #include "base/log.h"
 #include "page/page.h"
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -306,6 +307,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
             (err = store_writer_start(e->store, e->loop, &hooks, f, &e->writer)) != OK)
         return err;
     bring_back(e);
+    malloc_trim(0); /* what reading the rows took need not stay with us */
     struct outbox_options out = {
             .loop = e->loop,
             .store = e->store,
