@@ -158,6 +158,16 @@ static void load_page(const struct store_page *row, void *arg)
     webpage_load(arg, row);
 }
 
+static enum err start_sweeping(struct engine *e, struct fault *f)
+{
+    struct store_sweep_options o = {
+            .keep = settings_number(e->settings, SETTING_STORE_KEEP_DAYS) * MSEC_PER_DAY,
+            .keep_bytes = settings_number(e->settings, SETTING_STORE_KEEP_BYTES),
+            .every = settings_number(e->settings, SETTING_STORE_SWEEP_EVERY),
+    };
+    return store_sweeper_start(e->store, &o, f, &e->sweeper);
+}
+
 static enum err start_fetching(struct engine *e, struct fault *f)
 {
     const struct settings *s = e->settings;
@@ -242,7 +252,7 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     enum err err;
     if ((err = directory_load(&e->directory, e->store, f)) != OK ||
             (err = store_load_pages(e->store, rows, f, load_page, e)) != OK ||
-            (err = start_fetching(e, f)) != OK ||
+            (err = start_fetching(e, f)) != OK || (err = start_sweeping(e, f)) != OK ||
             (err = store_writer_start(e->store, e->loop, &hooks, f, &e->writer)) != OK)
         return err;
     bring_back(e);
@@ -326,6 +336,7 @@ void engine_free(struct engine *e)
         if (lost)
             log_warn("%zu commits were given up; what they held will be found again", lost);
     }
+    store_sweeper_stop(e->sweeper);
     pool_free(e->pool); /* what it still computes lands in the inbox and is let go */
     visit_abandon(e);
     map_each (n, &e->directory.by_id)

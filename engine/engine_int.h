@@ -26,6 +26,7 @@ struct engine {
     struct loop *loop;
     struct store *store;
     struct store_writer *writer;
+    struct store_sweeper *sweeper;
     struct fetch *fetch;
     struct pool *pool;
     struct cdg *cdg;

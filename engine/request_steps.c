@@ -101,6 +101,7 @@ static void plan_create(
         enum store_step_kind kind = known ? STORE_STEP_REPLACE : STORE_STEP_CREATE;
         d->step = step_add(p, kind, (struct request_subject){.made = s, .known = known});
     }
+    p->plan->steps[d->step].change_history = st->effective->changehistory;
     p->plan->steps[d->step].event_kind = known ? "replace" : "create";
     answer_done(p, s, known ? "replaced" : "installed");
 }

@@ -1,12 +1,12 @@
 /* Jobs of a page, inside the transaction that is open: a version and all it owes, a fetch
- * that brought nothing new, a version read back.
+ * that brought nothing new.
  *
  *  (1) The version's row decides: if it is there already, with the same contents, the whole
  *      job was done before and nothing of it is done again.
  *  (2) A sentinel that was dropped meanwhile loses its change, not the others theirs.
  */
 #include "store/store_int.h"
-#include "store/crash.h"
+#include "base/crash.h"
 
 /* Enough for the lists of every change of one version; the engine limits each of them. */
 enum { ARRAY_MAX_BYTES = 256 << 20 };
@@ -348,43 +348,6 @@ enum err apply_version(
     if (!e)
         e = put_state(c, job, scratch, f);
     return e;
-}
-
-/* ---- a version read back ---- */
-
-static enum err unpack(
-        const PGresult *r, int column, struct buf *out, const char *what, struct fault *f)
-{
-    buf_clear(out);
-    if (PQgetisnull(r, 0, column))
-        return OK;
-    if (unzip(PQgetvalue(r, 0, column), (size_t)PQgetlength(r, 0, column), out))
-        return OK;
-    return fault_set(
-            f, ERR_STORE, "a stored %s is damaged, or larger than is allowed now", what);
-}
-
-enum err apply_load(
-        struct conn *c, struct store_load_job *job, struct arena *scratch, struct fault *f)
-{
-    RESULT r = NULL;
-    PARAMS(p, scratch);
-    params_int(&p, job->page_id);
-    params_int(&p, job->version);
-    params_bool(&p, job->want_body);
-    enum err e = conn_run(c, SQL_VERSION_GET, &p, f, &r);
-    if (e)
-        return e;
-    job->found = PQntuples(r) > 0;
-    if (!job->found)
-        return OK;
-    if (job->life) {
-        const char *type = result_text(r, 0, 2), *url = result_text(r, 0, 3);
-        job->content_type = type ? arena_strdup(job->life, type) : NULL;
-        job->final_url = url ? arena_strdup(job->life, url) : NULL;
-    }
-    e = unpack(r, 0, &job->digest, "digest", f);
-    return e ? e : unpack(r, 1, &job->body, "body", f);
 }
 
 enum err apply(

@@ -65,6 +65,24 @@ static enum err need_page(struct conn *c, const char *url, struct arena *scratch
     return conn_run(c, SQL_PAGE_STATE_PUT, &q, f, NULL);
 }
 
+/* They are locked first: only then can nobody begin to use one that was found unused. */
+enum err drop_unused_bodies(
+        struct conn *c, const char *bodies, struct arena *scratch, struct fault *f)
+{
+    enum err e = OK;
+    while (!e && strcmp(bodies, "{}") != 0) {
+        RESULT bases = NULL;
+        PARAMS(p, scratch);
+        params_text(&p, bodies);
+        e = conn_run(c, SQL_BODIES_LOCK, &p, f, NULL);
+        if (!e)
+            e = conn_run(c, SQL_BODIES_DROP_UNUSED, &p, f, &bases);
+        if (!e) /* what they were deltas of may be unused now */
+            bodies = arena_strdup(scratch, PQgetvalue(bases, 0, 0));
+    }
+    return e;
+}
+
 static enum err drop_page_if_unused(
         struct conn *c, int64_t page_id, struct arena *scratch, struct fault *f)
 {
@@ -79,9 +97,7 @@ static enum err drop_page_if_unused(
         e = conn_run(c, SQL_PAGE_DROP_UNUSED, &p, f, &dropped);
     if (e || result_affected(dropped) == 0)
         return e;
-    PARAMS(q, scratch);
-    params_text(&q, PQgetvalue(bodies, 0, 0));
-    return conn_run(c, SQL_BODIES_DROP_UNUSED, &q, f, NULL); /* (2) */
+    return drop_unused_bodies(c, PQgetvalue(bodies, 0, 0), scratch, f); /* (2) */
 }
 
 /* ---- steps ---- */
@@ -121,6 +137,7 @@ static enum err step_create(
     params_time(&p, st->ended_at);
     params_text(&p, st->end_reason);
     params_time(&p, st->entered_at);
+    params_int(&p, st->change_history);
     e = conn_run(c, SQL_SENTINEL_PUT, &p, f, &r);
     if (e)
         return name_taken(c, e, st->name, f);
@@ -179,6 +196,7 @@ static enum err step_replace(struct conn *c, struct store_step *st, const struct
     params_time(&p, st->ended_at);
     params_text(&p, st->end_reason);
     params_time(&p, st->entered_at);
+    params_int(&p, st->change_history);
     e = conn_run(c, SQL_SENTINEL_REPLACE, &p, f, NULL);
     if (e)
         return name_taken(c, e, st->name ? st->name : k->name, f);

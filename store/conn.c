@@ -256,12 +256,13 @@ enum err conn_run(struct conn *c, enum statement st, const struct params *p, str
     enum err e = prepare(c, st, f);
     if (e)
         return e;
-    /* Bytes are asked for only in VERSION_GET; everything else reads better as text. */
-    int binary = st == SQL_VERSION_GET;
+    /* Bytes are asked for only in these; everything else reads better as text. */
+    int binary = st == SQL_VERSION_GET || st == SQL_BODY_GET;
     if (!PQsendQueryPrepared(c->pg, statements[st].name, p ? p->n : 0, p ? p->values : NULL,
                 p ? p->lengths : NULL, p ? p->formats : NULL, binary))
         return lost(c, f, "the connection to the database was lost");
-    return collect(c, clock_mono(&clock_system) + answer_within, f, ret_result);
+    msec within = c->patience ? c->patience : answer_within;
+    return collect(c, clock_mono(&clock_system) + within, f, ret_result);
 }
 
 enum err conn_script(struct conn *c, const char *sql, struct fault *f)

@@ -6,7 +6,7 @@
  *  (3) A schema newer than this program, or one made from other files, is left alone.
  */
 #include "store/store_int.h"
-#include "store/crash.h"
+#include "base/crash.h"
 #include "base/str.h"
 
 static void checksum_of(const struct migration *m, char hex[65])

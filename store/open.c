@@ -214,7 +214,7 @@ void store_close(struct store *s)
 {
     if (!s)
         return;
-    CHECK(!s->has_writer);
+    CHECK(!s->has_writer && !s->sweeper);
     conn_close(&s->conn);
     embedded_close(s->embedded);
     if (!s->embedded && s->session[0]) /* we were the engine here */

@@ -1,7 +1,7 @@
 /* A command's side of asking a running engine, and of hearing from it; and running one job
  * on the command's own connection. */
 #include "store/store_int.h"
-#include "store/crash.h"
+#include "base/crash.h"
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>

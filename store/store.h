@@ -248,7 +248,8 @@ struct store_step {
     msec installed_at, starts_at, ends_at, started_at, ended_at; /* MSEC_NEVER = null */
     msec entered_at;
     int64_t base_version;
-    const char *end_reason; /* "to-reached", "stopped", "never-started", "dependency" */
+    unsigned change_history; /* CREATE, REPLACE: versions of so many changes are kept */
+    const char *end_reason;  /* "to-reached", "stopped", "never-started", "dependency" */
     /* the row in vigil.events that goes with it; NULL: none */
     const char *event_kind;   /* "create", "start", "end", "enable", "disable", "error", ... */
     const char *event_detail; /* text; NULL: none */
@@ -312,3 +313,29 @@ bool store_writer_is_available(const struct store_writer *w);
 /* Finishes what is pending when the database answers within `wait`, then ends the thread.
  * Returns how many jobs were given up (their done is called with ERR_STORE). */
 size_t store_writer_stop(struct store_writer *w, msec wait);
+
+/* ---- the sweeper: what may be forgotten, and what is kept small ----------------------- */
+
+/* A thread with a connection of its own.  It releases versions that nobody compares with, that
+ * no CHANGEHISTORY speaks of and that are older than `keep`, drops digests nobody needs,
+ * and makes older bodies deltas.  It works in small transactions and never makes a commit wait
+ * for longer than one of them; whatever fails is tried again in the next round. */
+struct store_sweeper;
+
+struct store_sweep_options {
+    msec keep;          /* versions younger than this stay; MSEC_NEVER: all stay */
+    int64_t keep_bytes; /* while bodies and digests take more, `keep` is shortened; 0: never */
+    msec every;         /* a round over all pages; one with a new version has its turn soon */
+};
+
+struct store_sweep_figures {
+    int64_t rounds, released, packed, saved_bytes, failures;
+    int64_t kept_bytes; /* as the newest round found them; 0: not asked for */
+    char error[160];    /* why the newest turn failed; "": it did not */
+};
+
+/* Before the writer, and stopped after it. */
+MUST_USE enum err store_sweeper_start(struct store *s, const struct store_sweep_options *o,
+        struct fault *f, struct store_sweeper **ret_w);
+void store_sweeper_figures(struct store_sweeper *w, struct store_sweep_figures *ret);
+void store_sweeper_stop(struct store_sweeper *w); /* NULL is fine */

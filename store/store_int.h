@@ -28,7 +28,8 @@ struct conn {
     unsigned char prepared[(SQL_COUNT + 7) / 8];
     enum conn_trouble trouble; /* of the newest error */
     char sqlstate[6];
-    int backend; /* process of the server's side, kept after a loss */
+    int backend;   /* process of the server's side, kept after a loss */
+    msec patience; /* for one answer; 0: half a minute */
     /* Set by another thread: stop waiting, nobody needs the answer any more. */
     const atomic_bool *give_up;
 };
@@ -92,8 +93,14 @@ const char *result_text(const PGresult *r, int row, int column); /* null is NULL
 int64_t result_affected(PGresult *r);
 
 /* ---- zip.c ---- */
+size_t zip_most(size_t len); /* what a frame of so many bytes takes at most */
 MUST_USE bool zip(const void *bytes, size_t len, struct buf *out);
 MUST_USE bool unzip(const void *bytes, size_t len, struct buf *out);
+/* With another body at hand, which must be the same for both. */
+MUST_USE bool zip_delta(
+        const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out);
+MUST_USE bool unzip_delta(
+        const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out);
 
 /* ---- migrate.c ---- */
 struct migration {
@@ -117,6 +124,30 @@ MUST_USE enum err apply_plan(struct conn *c, struct store_plan_job *job, msec no
 MUST_USE enum err apply_load(
         struct conn *c, struct store_load_job *job, struct arena *scratch, struct fault *f);
 
+/* A body of the store, whole, whatever it is kept as. */
+MUST_USE enum err load_body(struct conn *c, const void *sha256, struct arena *scratch,
+        struct fault *f, struct buf *body);
+/* Those of an array of bodies ("{...}") that nobody has or is a delta of any more go. */
+MUST_USE enum err drop_unused_bodies(
+        struct conn *c, const char *bodies, struct arena *scratch, struct fault *f);
+
+/* ---- sweep*.c: forgetting and packing, for the sweeper's thread ---- */
+struct sweep_tally {
+    int64_t released, packed, saved_bytes;
+};
+/* Releases versions of the pages ("{1,2}") fetched before `cutoff` that nobody needs, and the
+ * digests nobody compares with. */
+MUST_USE enum err sweep_release(
+        struct conn *c, const char *pages, msec cutoff, struct sweep_tally *t, struct fault *f);
+/* Makes a page's older bodies deltas of their successors, where that pays. */
+MUST_USE enum err sweep_pack(
+        struct conn *c, int64_t page_id, struct sweep_tally *t, struct fault *f);
+
+/* ---- sweeper.c ---- */
+struct store_sweeper;
+/* From any thread: the page has a new version. */
+void sweeper_note(struct store_sweeper *w, int64_t page_id);
+
 /* ---- open.c ---- */
 struct store {
     struct store_options options;
@@ -127,6 +158,7 @@ struct store {
     struct conn conn;   /* the caller's thread */
     unsigned listening; /* channels subscribed on conn, one bit each */
     bool has_writer;
+    struct store_sweeper *sweeper; /* NULL: none runs */
 };
 
 /* Makes sure that the caller's connection is there. */

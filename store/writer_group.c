@@ -8,7 +8,7 @@
  *  (3) What may pass (a full disk, a deadlock, a read-only server) is waited out.
  */
 #include "store/writer.h"
-#include "store/crash.h"
+#include "base/crash.h"
 #include <string.h>
 
 static const msec longest_wait = 30 * MSEC_PER_SECOND;
@@ -67,6 +67,9 @@ static void finish(struct store_writer *w, struct list *group)
         struct store_job *job = list_entry(l, struct store_job, link);
         if (job->kind == STORE_JOB_PLAN && job->err == OK)
             writer_forget_request(w, container_of(job, struct store_plan_job, job)->request_id);
+        if (job->kind == STORE_JOB_VERSION && job->err == OK && w->store->sweeper)
+            sweeper_note(w->store->sweeper,
+                    container_of(job, struct store_version_job, job)->fetch.page_id);
     }
     CRASH_POINT("before_done");
     writer_give_back(w, group);
