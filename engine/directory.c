@@ -1,5 +1,6 @@
 #include "engine/directory.h"
 #include "base/str.h"
+#include <stdlib.h>
 
 uint64_t name_hash(const char *name)
 {
@@ -51,12 +52,11 @@ struct sentinel *directory_get(const struct directory *d, int64_t id)
 
 struct sentinel *sentinel_new(struct directory *d, const char *name)
 {
-    struct arena *arena = arena_new(d->arena, "sentinel");
-    struct sentinel *s = arena_new_of(arena, struct sentinel);
-    s->arena = arena;
-    s->name = arena_strdup(arena, name);
-    s->owner = s->definition = s->url = s->monitor = s->fetch = s->compare =
-            arena_strdup(arena, "");
+    struct sentinel *s = calloc(1, sizeof *s);
+    CHECK(s);
+    s->arena = arena_new(d->arena, "sentinel");
+    s->name = arena_strdup(s->arena, name);
+    s->owner = s->definition = s->url = arena_strdup(s->arena, "");
     s->enabled = true;
     s->installed_at = s->starts_at = s->ends_at = s->started_at = s->ended_at = s->entered_at =
             MSEC_NEVER;
@@ -65,8 +65,31 @@ struct sentinel *sentinel_new(struct directory *d, const char *name)
 
 void sentinel_free(struct sentinel *s)
 {
-    if (s)
-        arena_free(s->arena);
+    if (!s)
+        return;
+    arena_free(s->arena);
+    free(s->texts);
+    free(s);
+}
+
+/* One block for all its texts: an arena for each of a million costs more than they do. */
+static void pack(struct sentinel *s)
+{
+    char **texts[] = {&s->name, &s->owner, &s->definition, &s->url, &s->from.of, &s->to.of};
+    size_t size = 0;
+    for (size_t i = 0; i < countof(texts); i++)
+        size += *texts[i] ? strlen(*texts[i]) + 1 : 0;
+    char *to = s->texts = malloc(size);
+    CHECK(to);
+    for (size_t i = 0; i < countof(texts); i++) {
+        if (!*texts[i])
+            continue;
+        size_t bytes = strlen(*texts[i]) + 1;
+        *texts[i] = memcpy(to, *texts[i], bytes);
+        to += bytes;
+    }
+    arena_free(s->arena);
+    s->arena = NULL;
 }
 
 static void relation_insert(
@@ -104,6 +127,7 @@ struct sentinel *directory_next_dependant(
 
 void directory_insert(struct directory *d, struct sentinel *s)
 {
+    pack(s);
     relation_insert(d, &s->on_from, s, s->from.of);
     relation_insert(d, &s->on_to, s, s->to.of);
     map_insert(&d->by_name, &s->by_name, name_hash(s->name));
@@ -118,7 +142,7 @@ void directory_remove(struct directory *d, struct sentinel *s)
     map_remove(&d->by_name, &s->by_name);
     map_remove(&d->by_id, &s->by_id);
     d->count--;
-    arena_free(s->arena);
+    sentinel_free(s);
 }
 
 static struct point point_of(struct arena *a, const struct grammar_time *t)
@@ -141,20 +165,26 @@ static char *printed(struct arena *a, const struct buf *b)
 
 enum { DEFINITION_MAX = 1 << 20 };
 
-void sentinel_define(struct sentinel *s, const struct grammar_definition *d)
+struct sentinel_words sentinel_words(const struct sentinel *s, struct arena *life)
 {
+    const struct grammar_definition *d = sentinel_parse(s, life);
+    struct sentinel_words w;
     BUF(text, DEFINITION_MAX);
-    grammar_print_effective(&text, s->name, d);
-    s->definition = printed(s->arena, &text);
-    buf_clear(&text);
+    CHECK(d); /* it was parsed when it was loaded or installed */
     grammar_print_change(&text, d->monitor);
-    s->monitor = printed(s->arena, &text);
+    w.monitor = printed(life, &text);
     buf_clear(&text);
     grammar_print_fetch(&text, d->fetch_every);
-    s->fetch = printed(s->arena, &text);
+    w.fetch = printed(life, &text);
     buf_clear(&text);
     grammar_print_compare(&text, d->compare);
-    s->compare = printed(s->arena, &text);
+    w.compare = printed(life, &text);
+    return w;
+}
+
+/* Times, and what they hang on. */
+static void set_times(struct sentinel *s, const struct grammar_definition *d)
+{
     s->fetch_every = d->fetch_every;
     s->from = point_of(s->arena, &d->from);
     s->to = point_of(s->arena, &d->to);
@@ -164,6 +194,37 @@ void sentinel_define(struct sentinel *s, const struct grammar_definition *d)
         s->ends_at = d->to.at;
     else if (s->to.kind == GRAMMAR_TIME_FOR && s->starts_at != MSEC_NEVER)
         s->ends_at = s->starts_at + d->to.offset;
+}
+
+void sentinel_define(struct sentinel *s, const struct grammar_definition *d)
+{
+    BUF(text, DEFINITION_MAX);
+    grammar_print_effective(&text, s->name, d);
+    s->definition = printed(s->arena, &text);
+    set_times(s, d);
+}
+
+void sentinel_go_on(struct sentinel *s, const struct sentinel *from)
+{
+    s->phase = from->phase;
+    s->started_at = from->started_at;
+    s->ended_at = from->ended_at;
+    s->entered_at = from->entered_at;
+    s->base_version = from->base_version;
+    s->last_version = from->last_version;
+    if (s->phase != PHASE_RUNNING)
+        return;
+    s->starts_at = from->starts_at;
+    if (s->to.kind == GRAMMAR_TIME_FOR)
+        s->ends_at = s->started_at + s->to.offset;
+}
+
+bool sentinel_asks_the_same(const struct sentinel *a, const struct sentinel *b)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "same");
+    struct sentinel_words x = sentinel_words(a, scratch), y = sentinel_words(b, scratch);
+    return strcmp(a->url, b->url) == 0 && strcmp(x.monitor, y.monitor) == 0 &&
+           strcmp(x.fetch, y.fetch) == 0 && strcmp(x.compare, y.compare) == 0;
 }
 
 const char *sentinel_state(const struct sentinel *s)
@@ -232,9 +293,7 @@ static void load_one(const struct store_sentinel *row, void *arg)
         sentinel_free(s);
         return;
     }
-    const char *definition = s->definition;
-    sentinel_define(s, d);
-    s->definition = (char *)definition;
+    set_times(s, d);
     s->url = arena_strdup(s->arena, row->url);
     /* The instants are the store's: a definition read again would count from today. */
     s->from.kind = s->from.of ? s->from.kind : GRAMMAR_TIME_AT;

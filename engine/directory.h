@@ -35,10 +35,10 @@ struct relation {
 struct sentinel {
     struct map_node by_name, by_id;
     struct relation on_from, on_to;
-    struct arena *arena; /* everything of this sentinel */
+    struct arena *arena; /* of its texts while it is drafted; NULL: it is listed */
+    char *texts;         /* of one that is listed, in one block: there may be a million */
     int64_t id;
     char *name, *owner, *definition, *url;
-    char *monitor, *fetch, *compare; /* canonical texts */
     enum phase phase;
     bool enabled;
     struct point from, to;
@@ -72,12 +72,18 @@ struct sentinel *directory_get(const struct directory *d, int64_t id);
 
 /* A new sentinel with its own arena, not yet listed. */
 struct sentinel *sentinel_new(struct directory *d, const char *name);
-void sentinel_free(struct sentinel *s);                         /* NULL is fine */
-void directory_insert(struct directory *d, struct sentinel *s); /* name and id are set */
+void sentinel_free(struct sentinel *s); /* NULL is fine */
+/* Lists it, with name and id set; its texts move. */
+void directory_insert(struct directory *d, struct sentinel *s);
 void directory_remove(struct directory *d, struct sentinel *s); /* frees it, too */
 
 /* Takes texts and times over from an effective definition. */
 void sentinel_define(struct sentinel *s, const struct grammar_definition *effective);
+
+/* How far `from` has come with its life, for a new definition of the same sentinel. */
+void sentinel_go_on(struct sentinel *s, const struct sentinel *from);
+/* Would both look at the same page, at the same times, with the same question? */
+bool sentinel_asks_the_same(const struct sentinel *a, const struct sentinel *b);
 
 /* "waiting", "waiting-disabled", "active", "disabled", "ended" */
 const char *sentinel_state(const struct sentinel *s);
@@ -85,6 +91,11 @@ bool sentinel_is_active(const struct sentinel *s);
 
 /* Parses a stored definition again; it was checked when it was stored. */
 const struct grammar_definition *sentinel_parse(const struct sentinel *s, struct arena *life);
+
+struct sentinel_words { /* of its definition, as they are shown */
+    char *monitor, *fetch, *compare;
+};
+struct sentinel_words sentinel_words(const struct sentinel *s, struct arena *life);
 
 /* Those that name `name` in their FROM or TO, each once: start with NULL, ends with NULL. */
 struct sentinel *directory_next_dependant(

@@ -102,6 +102,9 @@ void life_begin(
         struct engine *e, struct sentinel *s, struct led_event *start, struct led_event *end);
 void life_give_events(
         struct sentinel *s, struct led_event **ret_start, struct led_event **ret_end);
+/* ALTER: the life goes over to the new definition, which is listed then, and follows it. */
+void life_move(struct sentinel *from, struct sentinel *to);
+void life_altered(struct sentinel *s, bool keeps_place);
 /* At start-up: `life_prepare` for every sentinel, then `life_resume` for every one. */
 void life_prepare(struct engine *e, struct sentinel *s);
 void life_resume(struct engine *e, struct sentinel *s);

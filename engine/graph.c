@@ -117,10 +117,11 @@ static void draw_node(void *ctx, const struct led_node_view *v)
 
 static void draw_sentinel(struct buf *out, const struct sentinel *s)
 {
+    SCRATCH struct arena *scratch = arena_new(NULL, "label");
     buf_printf(out, "    s%lld [shape=box style=rounded label=\"", (long long)s->id);
     put_label(out, s->name);
     buf_printf(out, "\\n%s\\n", sentinel_state(s));
-    put_label(out, s->monitor);
+    put_label(out, sentinel_words(s, scratch).monitor);
     buf_puts(out, "\"];\n");
 }
 

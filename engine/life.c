@@ -163,6 +163,7 @@ static void start_now(struct life *l, msec nominal)
         s->starts_at = nominal;
     if (s->to.kind == GRAMMAR_TIME_FOR) {
         s->ends_at = nominal + s->to.offset;
+        rule_drop(l->engine, &l->end_rule);
         watch_end(l);
     }
     if (s->enabled) /* (2) */
@@ -314,7 +315,8 @@ static void watch_start(struct life *l)
 
 void life_prepare(struct engine *e, struct sentinel *s)
 {
-    struct life *l = arena_new_of(s->arena, struct life);
+    struct life *l = calloc(1, sizeof *l);
+    CHECK(l);
     l->engine = e;
     l->sentinel = s;
     list_init(&l->in_stream);
@@ -410,24 +412,77 @@ void life_give_events(
     s->life->start = s->life->end = NULL;
 }
 
+static void end_if_due(struct life *l)
+{
+    struct sentinel *s = l->sentinel;
+    msec ends = point_due(l->engine, &s->to, s->ends_at);
+    if (ends <= led_wall(l->engine->led))
+        end_now(l, "to-reached", ends);
+}
+
+/* Waits for its start and its end; what is due already happens at once. */
+static void await(struct life *l)
+{
+    struct sentinel *s = l->sentinel;
+    if (s->phase == PHASE_ENDED)
+        return;
+    msec starts = point_due(l->engine, &s->from, s->starts_at);
+    watch_end(l);
+    if (starts <= led_wall(l->engine->led))
+        start_now(l, starts);
+    else
+        watch_start(l);
+    end_if_due(l);
+}
+
 void life_begin(
         struct engine *e, struct sentinel *s, struct led_event *start, struct led_event *end)
 {
     life_prepare(e, s);
     s->life->start = start;
     s->life->end = end;
-    if (s->phase == PHASE_ENDED)
-        return;
-    msec now = led_wall(e->led);
-    msec starts = point_due(e, &s->from, s->starts_at);
-    watch_end(s->life);
-    if (starts <= now)
-        start_now(s->life, starts);
-    else
-        watch_start(s->life);
-    msec ends = point_due(e, &s->to, s->ends_at);
-    if (ends <= now)
-        end_now(s->life, "to-reached", ends);
+    await(s->life);
+}
+
+void life_move(struct sentinel *from, struct sentinel *to)
+{
+    to->life = from->life;
+    to->life->sentinel = to;
+    from->life = NULL;
+    to->enabled = from->enabled;
+    sentinel_go_on(to, from);
+}
+
+static void move_to_page(struct life *l)
+{
+    struct sentinel *s = l->sentinel;
+    struct webpage *old = l->page;
+    l->page = webpage_get(l->engine, s->page_id, s->url);
+    l->page->lives++;
+    old->lives--;
+    webpage_free_if_unused(old);
+}
+
+void life_altered(struct sentinel *s, bool keeps_place)
+{
+    struct life *l = s->life;
+    struct engine *e = l->engine;
+    if (!keeps_place) {
+        leave(l);
+        move_to_page(l);
+    }
+    rule_drop(e, &l->start_rule);
+    rule_drop(e, &l->end_rule);
+    if (s->phase == PHASE_RUNNING) {
+        watch_end(l);
+        if (!keeps_place && s->enabled) {
+            enter(l, /* resume= */ false, engine_wall(e));
+            record(s, NULL, NULL, engine_wall(e));
+        }
+        end_if_due(l);
+    } else {
+        await(l);
+    }
 }
 
 msec life_due(const struct engine *e, const struct sentinel *s)
@@ -484,6 +539,7 @@ void life_leave(struct sentinel *s)
     led_event_drop(l->engine->led, l->end);
     struct webpage *page = l->page;
     s->life = NULL;
+    free(l);
     page->lives--;
     webpage_free_if_unused(page);
 }

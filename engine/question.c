@@ -1,4 +1,5 @@
 #include "engine/question.h"
+#include "page/page.h"
 
 static const enum cdg_status statuses[] = {
         [GRAMMAR_EXISTS] = CDG_EXISTS,
@@ -99,6 +100,15 @@ enum err question_of(struct arena *life, const struct grammar_change *c, struct 
     }
     *ret_expr = e;
     return OK;
+}
+
+enum err question_check_selector(
+        enum grammar_region language, const char *text, struct fault *f)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "selector");
+    struct page_selector *selector;
+    return page_selector_new(
+            scratch, language == GRAMMAR_CSS ? PAGE_CSS : PAGE_XPATH, text, f, &selector);
 }
 
 struct cdg_compare question_compare(struct grammar_compare c)

@@ -8,4 +8,8 @@
 MUST_USE enum err question_of(struct arena *life, const struct grammar_change *c,
         struct fault *f, const struct cdg_expr **ret_expr);
 
+/* For the grammar, which knows no page: can this selector be read? */
+MUST_USE enum err question_check_selector(
+        enum grammar_region language, const char *text, struct fault *f);
+
 struct cdg_compare question_compare(struct grammar_compare c);

@@ -115,6 +115,7 @@ static void plan_script(struct planning *p, const char *file, const char *text, 
             .arg = p,
             .find_sentinel = world_find,
             .each_name = world_each,
+            .check_selector = question_check_selector,
     };
     enum err checked = grammar_check(script, &world);
     for (struct grammar_diagnostic *d = script->diagnostics; d; d = d->next)

@@ -13,6 +13,7 @@
 struct request_subject {
     struct sentinel *made;  /* CREATE, REPLACE: not yet listed; adopted or freed later */
     struct sentinel *known; /* others, and what REPLACE replaces */
+    bool alters;            /* REPLACE: `made` is `known` with other clauses, and goes on */
     bool enable;            /* STATE: the flag it gets */
     bool stop;              /* STATE: it ends now */
     bool note_end;          /* STATE: only its end is known now, in the step's ends_at */

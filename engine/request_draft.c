@@ -48,6 +48,9 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
         p->cap = cap;
     }
     struct sentinel *s = subject.made ? subject.made : subject.known;
+    struct sentinel_words words = {0};
+    if (subject.made)
+        words = sentinel_words(s, p->life);
     plan->subjects[plan->nsteps] = subject;
     plan->steps[plan->nsteps] = (struct store_step){
             .kind = kind,
@@ -57,9 +60,9 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
             .definition = s->definition,
             .state = sentinel_state(s),
             .url = s->url,
-            .monitor = s->monitor,
-            .fetch = s->fetch,
-            .compare = s->compare,
+            .monitor = words.monitor,
+            .fetch = words.fetch,
+            .compare = words.compare,
             .installed_at = s->installed_at,
             .starts_at = s->starts_at,
             .ends_at = s->ends_at,

@@ -59,7 +59,8 @@ static enum err check_runnable(struct planning *p, const struct grammar_definiti
 
 /* ---- statements ---------------------------------------------------------------------- */
 
-static void plan_create(
+/* The sentinel that a CREATE or ALTER describes; NULL: it was said what is wrong with it. */
+static struct sentinel *described(
         struct planning *p, struct grammar_script *script, const struct grammar_statement *st)
 {
     struct fault f = {0};
@@ -67,43 +68,105 @@ static void plan_create(
     if (check_runnable(p, st->effective, &f, &clause) != OK) {
         struct grammar_pos pos = st->effective->clause_pos[clause];
         wrong_at(p, script, GRAMMAR_E090, pos.line ? pos : st->name_pos, &f);
-        return;
+        return NULL;
     }
     char *url;
     if (fetch_url_normalise(p->life, st->effective->pages[0].url, &f, &url) != OK) {
         struct grammar_pos pos = st->effective->pages[0].pos;
         wrong_at(p, script, GRAMMAR_E045, pos.line ? pos : st->name_pos, &f);
-        return;
+        return NULL;
     }
-    struct sentinel *known = subject_find(p, st->name);
     struct sentinel *s = sentinel_new(p->c->directory, st->name);
-    s->owner = arena_strdup(s->arena, p->c->owner ? p->c->owner : "");
     s->url = arena_strdup(s->arena, url);
-    s->installed_at = p->c->now;
     sentinel_define(s, st->effective);
+    return s;
+}
 
-    struct draft *before = draft_find(p, st->name);
+/* `s` takes the place of what this very request made: only the last word counts. */
+static struct draft *plan_instead(struct planning *p, struct draft *before, struct sentinel *s)
+{
+    struct request_plan *plan = p->plan;
+    size_t at = before->step;
     struct draft *d = draft_add(p, s, true);
+    struct request_subject subject = plan->subjects[at];
+    subject.made = s;
+    const char *event_kind = plan->steps[at].event_kind;
+    bool keeps_place = plan->steps[at].keeps_place;
+    size_t last = step_add(p, plan->steps[at].kind, subject);
+    plan->steps[at] = plan->steps[last];
+    plan->steps[at].event_kind = event_kind;
+    plan->steps[at].keeps_place = keeps_place;
+    plan->subjects[at] = subject;
+    plan->nsteps--;
+    d->step = at;
+    map_remove(&p->drafts_by_name, &before->by_name);
+    list_remove(&before->link);
+    sentinel_free(before->s);
+    return d;
+}
+
+static void plan_create(
+        struct planning *p, struct grammar_script *script, const struct grammar_statement *st)
+{
+    struct sentinel *s = described(p, script, st);
+    if (!s)
+        return;
+    struct sentinel *known = subject_find(p, st->name);
+    s->owner = arena_strdup(s->arena, p->c->owner ? p->c->owner : "");
+    s->installed_at = p->c->now;
+
+    struct draft *d, *before = draft_find(p, st->name);
     if (known && before && before->made) {
-        /* Replacing what this very request creates: only the last word counts. */
-        struct store_step step = p->plan->steps[before->step];
-        struct request_subject old = p->plan->subjects[before->step];
-        d->step =
-                step_add(p, step.kind, (struct request_subject){.made = s, .known = old.known});
-        p->plan->steps[before->step] = p->plan->steps[d->step];
-        p->plan->subjects[before->step] = p->plan->subjects[d->step];
-        p->plan->nsteps--;
-        d->step = before->step;
-        map_remove(&p->drafts_by_name, &before->by_name);
-        list_remove(&before->link);
-        sentinel_free(before->s);
+        d = plan_instead(p, before, s);
+        p->plan->subjects[d->step].alters = p->plan->steps[d->step].keeps_place = false;
     } else {
         enum store_step_kind kind = known ? STORE_STEP_REPLACE : STORE_STEP_CREATE;
+        d = draft_add(p, s, true);
         d->step = step_add(p, kind, (struct request_subject){.made = s, .known = known});
     }
     p->plan->steps[d->step].change_history = st->effective->changehistory;
     p->plan->steps[d->step].event_kind = known ? "replace" : "create";
     answer_done(p, s, known ? "replaced" : "installed");
+}
+
+/* What it is goes on; only what its definition says is new. */
+static void take_over(struct sentinel *s, const struct sentinel *from)
+{
+    s->owner = arena_strdup(s->arena, from->owner);
+    s->installed_at = from->installed_at;
+    s->enabled = from->enabled;
+    sentinel_go_on(s, from);
+}
+
+static void plan_alter(
+        struct planning *p, struct grammar_script *script, const struct grammar_statement *st)
+{
+    struct sentinel *known = subject_find(p, st->name);
+    struct sentinel *s = described(p, script, st);
+    if (!s)
+        return;
+    CHECK(known); /* grammar_check saw it */
+    take_over(s, known);
+    bool keeps = sentinel_asks_the_same(s, known);
+    if (!keeps)
+        s->entered_at = MSEC_NEVER; /* it takes its place anew, with what is current then */
+
+    struct draft *d, *before = draft_find(p, st->name);
+    if (before && before->made) {
+        d = plan_instead(p, before, s);
+        p->plan->steps[d->step].keeps_place &= keeps;
+    } else {
+        if (before && before->stated) {
+            s->enabled = before->enabled;
+            s->phase = before->ended ? PHASE_ENDED : s->phase;
+        }
+        d = draft_add(p, s, true);
+        d->step = step_add(p, STORE_STEP_REPLACE,
+                (struct request_subject){.made = s, .known = known, .alters = true});
+        p->plan->steps[d->step].event_kind = "alter";
+        p->plan->steps[d->step].keeps_place = keeps;
+    }
+    answer_done(p, s, "altered");
 }
 
 /* The step that brings a known sentinel from where it is to where the draft says. */
@@ -275,8 +338,8 @@ void plan_statement(
         plan_drop(p, s, st->cascade);
         return;
     case GRAMMAR_ALTER:
-        cannot(&f, "ALTER SENTINEL");
-        break;
+        plan_alter(p, script, st);
+        return;
     case GRAMMAR_SUBSCRIPTION:
         cannot(&f, "SUBSCRIPTION");
         break;

@@ -41,6 +41,24 @@ static void follow_all(struct engine *e, struct sentinel *made)
         life_follow(other, made);
 }
 
+static void alter(struct engine *e, struct sentinel *known, struct sentinel *made,
+        const struct store_step *step)
+{
+    bool keeps_place = sentinel_asks_the_same(made, known);
+    /* The same request may have enabled, disabled or stopped it after altering it. */
+    bool enabled = made->enabled, ended = made->phase == PHASE_ENDED;
+    made->id = step->ret_id;
+    made->page_id = step->ret_page_id;
+    life_move(known, made);
+    directory_remove(&e->directory, known);
+    directory_insert(&e->directory, made);
+    life_altered(made, keeps_place);
+    follow_all(e, made);
+    life_set_enabled(made, enabled);
+    if (ended)
+        life_stop(made, "stopped");
+}
+
 static void carry_out(struct engine *e, struct request_plan *plan)
 {
     struct led_event *start, *end;
@@ -50,6 +68,11 @@ static void carry_out(struct engine *e, struct request_plan *plan)
         switch (step->kind) {
         case STORE_STEP_CREATE:
         case STORE_STEP_REPLACE:
+            if (s->alters) {
+                alter(e, s->known, s->made, step);
+                s->made = NULL;
+                break;
+            }
             start = end = NULL;
             if (s->known) {
                 /* Whoever waits for it hangs on its events, which the new one takes over. */

@@ -142,13 +142,23 @@ static void fill_defaults(struct check *ck, struct grammar_definition *eff)
 
 /* ---- what needs the world ----------------------------------------------------------- */
 
+static void check_selector(struct check *ck, const struct grammar_leaf *leaf)
+{
+    struct fault f = {0};
+    if (leaf->region != GRAMMAR_WHOLE_PAGE && ck->world->check_selector &&
+            ck->world->check_selector(leaf->region, leaf->region_path, &f) != OK)
+        check_error(ck, GRAMMAR_E063, leaf->region_pos, "%s", f.message);
+}
+
 static void check_patterns(struct check *ck, const struct grammar_change *c)
 {
     const char *message;
     for (unsigned i = 0; i < c->n_kids; i++)
         check_patterns(ck, c->kids[i]);
-    if (c->op == GRAMMAR_LEAF && c->leaf->type == GRAMMAR_REGEXP &&
-            !regex_check(ck->life, c->leaf->pattern, &message))
+    if (c->op != GRAMMAR_LEAF)
+        return;
+    check_selector(ck, c->leaf);
+    if (c->leaf->type == GRAMMAR_REGEXP && !regex_check(ck->life, c->leaf->pattern, &message))
         check_error(ck, GRAMMAR_E053, c->leaf->pattern_pos, "regular expression: %s", message);
 }
 

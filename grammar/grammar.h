@@ -489,6 +489,8 @@ struct grammar_world {
             void *arg, struct arena *life, const char *name, struct grammar_known *ret_known);
     /* Calls `visit` with each sentinel's name, for "did you mean".  May be NULL. */
     void (*each_name)(void *arg, void (*visit)(void *ctx, const char *name), void *ctx);
+    /* Can this XPath or CSS selector be read?  NULL: every one is taken. */
+    enum err (*check_selector)(enum grammar_region language, const char *text, struct fault *f);
 };
 
 /* Statements are taken in order, each seeing what those before it did.  Adds to the script's

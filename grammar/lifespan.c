@@ -174,16 +174,6 @@ static bool resolve_from(struct check *ck, struct entry *self, struct grammar_ti
     return true;
 }
 
-/* FOR turns into an instant as soon as the start is one. */
-static void settle_for(const struct grammar_time *from, struct grammar_time *to)
-{
-    if (to->kind != GRAMMAR_TIME_FOR || from->kind != GRAMMAR_TIME_AT)
-        return;
-    to->kind = GRAMMAR_TIME_AT;
-    to->at = from->at + to->offset;
-    to->offset = 0;
-}
-
 static bool check_order(struct check *ck, const struct grammar_time *from,
         const struct grammar_time *to, bool to_is_new)
 {
@@ -233,6 +223,17 @@ static bool inherit(struct check *ck, struct entry *self, struct entry *source,
     return true;
 }
 
+/* Nobody said how long it is to live: a year, which is an instant as soon as the start is
+ * one.  A FOR that was written stays one, so that it goes along when the start is altered. */
+static void give_default_life(const struct grammar_time *from, struct grammar_time *to)
+{
+    if (from->kind == GRAMMAR_TIME_AT)
+        *to = (struct grammar_time){.kind = GRAMMAR_TIME_AT, .at = from->at + DEFAULT_LIFE};
+    else
+        *to = (struct grammar_time){
+                .kind = GRAMMAR_TIME_FOR, .offset = DEFAULT_LIFE, .at = MSEC_NEVER};
+}
+
 bool lifespan_resolve(struct check *ck, struct entry *self, struct entry *source,
         struct grammar_definition *eff)
 {
@@ -240,14 +241,12 @@ bool lifespan_resolve(struct check *ck, struct entry *self, struct entry *source
         return false;
     if (eff->from.kind == GRAMMAR_TIME_MISSING)
         eff->from.kind = GRAMMAR_TIME_NOW;
-    if (eff->to.kind == GRAMMAR_TIME_MISSING)
-        eff->to = (struct grammar_time){
-                .kind = GRAMMAR_TIME_FOR, .offset = DEFAULT_LIFE, .at = MSEC_NEVER};
     bool from_ok = resolve_from(ck, self, &eff->from);
+    if (eff->to.kind == GRAMMAR_TIME_MISSING)
+        give_default_life(&eff->from, &eff->to);
     bool to_ok = resolve_point(ck, self, &eff->to, /* is_to= */ true);
     if (!from_ok || !to_ok)
         return false;
-    settle_for(&eff->from, &eff->to);
     return check_order(ck, &eff->from, &eff->to, /* to_is_new= */ true);
 }
 
@@ -271,13 +270,16 @@ bool lifespan_alter(struct check *ck, struct entry *self,
     }
     refresh_point(ck, &eff->from);
     refresh_point(ck, &eff->to);
+    bool by_default = eff->to.kind == GRAMMAR_TIME_AT && self->start_is_absolute &&
+                      eff->to.at == self->starts_at + DEFAULT_LIFE;
     if (from && !resolve_from(ck, self, &eff->from))
         return false;
+    if (from && !to && by_default)
+        give_default_life(&eff->from, &eff->to);
     if (to && !resolve_point(ck, self, &eff->to, /* is_to= */ true))
         return false;
     if (!from && !to)
         return true;
-    settle_for(&eff->from, &eff->to);
     return check_order(ck, &eff->from, &eff->to, /* to_is_new= */ to);
 }
 

@@ -200,7 +200,7 @@ static enum err step_replace(struct conn *c, struct store_step *st, const struct
     e = conn_run(c, SQL_SENTINEL_REPLACE, &p, f, NULL);
     if (e)
         return name_taken(c, e, st->name ? st->name : k->name, f);
-    e = forget_versions(c, st, scratch, f);
+    e = st->keeps_place ? OK : forget_versions(c, st, scratch, f);
     if (e)
         return e;
     return st->ret_page_id == k->page_id ? OK : drop_page_if_unused(c, k->page_id, scratch, f);

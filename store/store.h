@@ -249,6 +249,7 @@ struct store_step {
     msec entered_at;
     int64_t base_version;
     unsigned change_history; /* CREATE, REPLACE: versions of so many changes are kept */
+    bool keeps_place;        /* REPLACE: what it looks at is the same, and where it stands */
     const char *end_reason;  /* "to-reached", "stopped", "never-started", "dependency" */
     /* the row in vigil.events that goes with it; NULL: none */
     const char *event_kind;   /* "create", "start", "end", "enable", "disable", "error", ... */

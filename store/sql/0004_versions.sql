@@ -20,9 +20,12 @@ ALTER TABLE vigil_kb.version SET (fillfactor = 90, autovacuum_vacuum_scale_facto
 ALTER TABLE vigil_kb.sentinel
     ADD COLUMN change_history integer NOT NULL DEFAULT 10 CHECK (change_history >= 0);
 
--- The versions somebody still compares with.  A page's newest is always one of them.
+-- The versions somebody still compares with.  A page's newest is always one of them, and so
+-- is the one before: whoever arrives just now may have begun with it.
 CREATE VIEW vigil_kb.need AS
 SELECT page_id, latest_version AS version FROM vigil_kb.page_state
+UNION ALL
+SELECT page_id, latest_version - 1 FROM vigil_kb.page_state
 UNION ALL
 SELECT s.page_id, t.last_version
   FROM vigil_kb.sentinel s JOIN vigil_kb.sentinel_state t ON t.sentinel_id = s.id

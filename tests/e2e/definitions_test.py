@@ -186,7 +186,6 @@ def _():
              "NOTIFY BY webhook"),
             ("CREATE SENTINEL a USING http://a.org MONITOR links WITH (method = 'POST')",
              "request options (WITH)"),
-            ("ALTER SENTINEL later FETCH EVERY 1 hour", "ALTER SENTINEL"),
             ("SUBSCRIPTION S monitoring select <P/> where URL = 'http://x.org/a' report when daily",
              "SUBSCRIPTION")):
         later = "CREATE SENTINEL later USING http://a.org MONITOR links;\n"
@@ -338,6 +337,19 @@ def _():
         contains(v.add(text, code=1).stderr, 'E044: sentinel "s999" exists already')
         v.run("drop", *[f"s{i}" for i in range(1000)])
         nothing_installed(v)
+
+
+@test("a selector that cannot be read is found by check already, at its place")
+def _():
+    for text, column, what in (
+            ("CREATE SENTINEL a USING http://a.org MONITOR links IN XPATH '//p['", 61, "//p["),
+            ("CREATE SENTINEL a USING http://a.org MONITOR links IN CSS 'p >> q'", 59, "p >> q"),
+            ("CREATE SENTINEL a USING http://a.org MONITOR links IN XPATH 'document(\"/x\")'", 61,
+             "document")):
+        with Vigil() as v:
+            said = v.run("check", "-", input=text, code=1).stderr
+            contains(said, f"(stdin):1:{column}: error: E063: ")
+            contains(said, what)
 
 
 main()

@@ -275,6 +275,7 @@ static const struct {
         {"CREATE OR REPLACE SENTINEL base9 USING http://x.org MONITOR links TO ¤start(rel)",
                 "E048"},
         {"ALTER SENTINEL base9 FROM ¤end(rel)", "E048"},
+        {M "links IN CSS '//p[' OR tags IN XPATH ¤'//p['", "E063"},
         {"SUBSCRIPTION s ¤VIRTUAL s.q", "E048"},
         {"DROP SENTINEL ¤base9", "E049"},
 
@@ -327,6 +328,7 @@ static const struct {
          "OBJECT "
          "¤'x'",
                 "W001"},
+        {M "links IN CSS '//p[' OR tags IN XPATH ¤'//p['", "E063"},
         {"SUBSCRIPTION s ¤VIRTUAL Team.Person", "W002"},
 };
 

@@ -106,10 +106,11 @@ TEST(server_zone, "a date without a zone is the server's")
 
 TEST(duration, "FOR counts from the own start")
 {
-    EXPECT_AT(to(life, "FOR 7 hours"), "2026-11-16T19:00:00Z");
-    EXPECT_AT(to(life, "FROM 2026-12-01T00:00Z FOR 1 week"), "2026-12-08T00:00:00Z");
     SCRATCH struct arena *life = arena_new(NULL, "test");
-    struct grammar_time t = to(life, "FROM end(s1) + 5 hours FOR 7 hours");
+    struct grammar_time t = to(life, "FROM 2026-12-01T00:00Z FOR 1 week");
+    EXPECT_INT(t.kind, GRAMMAR_TIME_FOR);
+    EXPECT_INT(t.offset, 7 * MSEC_PER_DAY);
+    t = to(life, "FROM end(s1) + 5 hours FOR 7 hours");
     EXPECT(t.kind == GRAMMAR_TIME_FOR && t.offset == 7 * HOUR);
     EXPECT(to(life, "TO never").kind == GRAMMAR_TIME_NEVER);
 }

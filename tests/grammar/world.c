@@ -83,12 +83,21 @@ static void each_name(void *arg, void (*visit)(void *ctx, const char *name), voi
         visit(ctx, stored[i].name);
 }
 
+/* Of a language with one selector less than all. */
+static enum err selector(enum grammar_region language, const char *text, struct fault *f)
+{
+    return language == GRAMMAR_XPATH && strcmp(text, "//p[") == 0
+                   ? fault_set(f, ERR_SYNTAX, "this one cannot be read")
+                   : OK;
+}
+
 struct grammar_world world_make(void)
 {
     return (struct grammar_world){.now = at(NOW_TEXT),
             .min_interval = MSEC_PER_MINUTE,
             .find_sentinel = find_sentinel,
-            .each_name = each_name};
+            .each_name = each_name,
+            .check_selector = selector};
 }
 
 struct grammar_script *run(struct arena *life, const char *text)

@@ -1,0 +1,53 @@
+/* What the three files of a visit share: visit.c (getting ready, from hand to hand),
+ * visit_compare.c (on the pool) and visit_commit.c (into the store). */
+#pragma once
+#include "engine/engine_int.h"
+#include "page/page.h"
+
+enum { DIGEST_MAX = PAGE_DIGEST_MAX };
+
+/* One stream's part. */
+struct look {
+    int64_t stream_id, position;
+    int64_t old_version; /* what its position before this one was */
+    struct cdg_plan *plan;
+    const struct cdg_verdict *verdicts;
+    size_t nverdicts;
+};
+
+/* A stored version that is needed. */
+struct old {
+    struct store_load_job load;
+    struct visit *visit;
+    int64_t version;
+    char *block; /* malloc'ed; NULL: could not be had */
+    size_t bytes;
+    struct page_source source; /* bytes: NULL, unless somebody asks about them */
+};
+
+struct visit {
+    struct cdg_task task;
+    struct list link;
+    struct arena *arena;
+    struct engine *engine;
+    struct webpage *page;
+    int64_t version;
+    bool is_new;
+    struct visit_source source; /* is_new: copies */
+    struct buf digest;          /* is_new: made by the pool */
+    struct look *looks;
+    size_t nlooks;
+    struct old *olds;
+    size_t nolds, loading;
+    bool want_source;        /* somebody's question is about the bytes of both versions */
+    struct fault unreadable; /* code OK: it was readable */
+    struct store_version_job job;
+};
+
+/* On a pool thread: parses the new body, compares it for every stream, and hands the visit
+ * back through the engine's inbox. */
+void visit_compare(struct cdg_task *task);
+/* On the loop: one transaction with all that was found; frees the visit when it is over. */
+void visit_commit(struct visit *v);
+void visit_free(struct visit *v);
+struct stream *visit_stream(struct webpage *p, int64_t id); /* NULL: closed meanwhile */
