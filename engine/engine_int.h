@@ -171,7 +171,7 @@ struct webpage {
     int64_t latest;     /* newest version, 0: none */
     struct sha256 body; /* of it */
     char *etag, *last_modified, *error;
-    msec last_fetch, verified, next_fetch;
+    msec last_fetch, verified, next_fetch, took;
     msec not_before; /* after a failure: no fetch before this; MSEC_NEVER: no such wait */
     int64_t fetches, failures;
     struct fetch_learned learned;

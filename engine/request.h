@@ -32,6 +32,7 @@ struct request_context {
     const struct settings *settings;
     msec now;
     const char *owner;
+    bool only_own; /* and may not touch what is somebody else's */
 };
 
 /* `verb`: "add", "ensure" (leaves alone what exists) and "check" (plans nothing) take files

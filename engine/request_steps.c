@@ -166,6 +166,7 @@ static void plan_alter(
         p->plan->steps[d->step].event_kind = "alter";
         p->plan->steps[d->step].keeps_place = keeps;
     }
+    p->plan->steps[d->step].change_history = st->effective->changehistory;
     answer_done(p, s, "altered");
 }
 

@@ -204,6 +204,7 @@ void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fet
             .learned = p->has_learned ? fetch_learn_write(&p->learned, life) : NULL,
             .fetches = p->fetches,
             .failures = p->failures,
+            .took = p->took,
     };
 }
 
@@ -532,6 +533,7 @@ static void fetched(const struct fetch_response *r, void *arg)
     p->transfer = NULL;
     p->fetches++;
     p->last_fetch = engine_wall(e);
+    p->took = r->took;
     if (r->outcome == FETCH_FAILED) {
         failed(p, r->reason ? r->reason : "the fetch failed", r->gone, r->retry_after);
         engine_settle(e);

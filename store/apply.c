@@ -30,6 +30,7 @@ static void fetch_params(struct params *p, const struct store_fetch_state *s)
     params_json(p, s->learned);
     params_int(p, s->fetches);
     params_int(p, s->failures);
+    params_id(p, s->took);
 }
 
 enum err apply_touch(

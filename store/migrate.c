@@ -8,6 +8,7 @@
 #include "store/store_int.h"
 #include "base/crash.h"
 #include "base/str.h"
+#include <stdio.h>
 
 static void checksum_of(const struct migration *m, char hex[65])
 {
@@ -82,8 +83,22 @@ static enum err apply_one(struct conn *c, const struct migration *m, msec now, s
     return conn_run(c, SQL_MIGRATION_NOTE, &p, f, NULL);
 }
 
+/* What the last migration brought belongs to the right people at once.  Where the login may
+ * not make roles, all else works, and whoever starts the program is told. */
+static enum err set_up_roles(struct conn *c, bool quiet, struct fault *f)
+{
+    RESULT r = NULL;
+    enum err e = conn_run(c, SQL_SET_UP_ROLES, NULL, f, &r);
+    if (!e && PQgetvalue(r, 0, 0)[0] && !quiet)
+        fprintf(stderr,
+                "vigil: %s; logins of their own need them, docs/sql.md tells how to make "
+                "them\n",
+                PQgetvalue(r, 0, 0));
+    return e;
+}
+
 /* One step, in a transaction of its own: (1).  Whoever waited for the lock looks again: (2). */
-static enum err step(struct conn *c, msec now, struct fault *f, bool *ret_done)
+static enum err step(struct conn *c, bool quiet, msec now, struct fault *f, bool *ret_done)
 {
     size_t applied = 0;
     enum err e = conn_run(c, SQL_BEGIN, NULL, f, NULL);
@@ -93,6 +108,8 @@ static enum err step(struct conn *c, msec now, struct fault *f, bool *ret_done)
         e = look(c, f, &applied);
     if (!e && applied < migration_count)
         e = apply_one(c, &migrations[applied], now, f);
+    if (!e && applied + 1 == migration_count)
+        e = set_up_roles(c, quiet, f);
     if (e) {
         conn_roll_back(c);
         if (applied < migration_count)
@@ -104,7 +121,7 @@ static enum err step(struct conn *c, msec now, struct fault *f, bool *ret_done)
     return conn_run(c, SQL_COMMIT, NULL, f, NULL);
 }
 
-enum err migrate(struct conn *c, bool may_change, msec now, struct fault *f)
+enum err migrate(struct conn *c, bool may_change, bool quiet, msec now, struct fault *f)
 {
     size_t applied;
     enum err e = look(c, f, &applied);
@@ -118,6 +135,6 @@ enum err migrate(struct conn *c, bool may_change, msec now, struct fault *f)
         return e;
     }
     for (bool done = false; !e && !done;)
-        e = step(c, now, f, &done);
+        e = step(c, quiet, now, f, &done);
     return e;
 }

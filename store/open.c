@@ -181,7 +181,8 @@ static enum err enter(struct store *s, struct fault *f)
     if (!e && s->options.role == STORE_ENGINE) /* first: a running engine's schema stays */
         e = engine_lock_take(&s->conn, s, f);
     if (!e)
-        e = migrate(&s->conn, !s->engine_running, clock_wall(s->options.clock), f);
+        e = migrate(&s->conn, !s->engine_running, s->options.quiet,
+                clock_wall(s->options.clock), f);
     if (!e && s->options.role == STORE_ENGINE) {
         new_session(s->session);
         e = engine_lock_sign(&s->conn, s, f);

@@ -200,6 +200,7 @@ struct store_fetch_state {
             next_fetch_at; /* MSEC_NEVER: unknown, kept as it is for verified_at */
     const char *etag, *last_modified, *error, *learned; /* NULL: none */
     int64_t fetches, failures;
+    msec took; /* the newest fetch, redirects included; 0: none */
 };
 
 struct store_version_job {
@@ -294,6 +295,7 @@ struct store_request {
     const char *verb;  /* "add", "check", "enable", "disable", "stop", "drop" */
     const char *text;  /* definitions, or names one a line */
     const char *owner; /* who asked */
+    bool only_own;     /* who may not touch other people's sentinels */
 };
 
 struct store_writer_hooks {

@@ -110,7 +110,8 @@ struct migration {
 extern const struct migration migrations[]; /* made from sql/ by the build */
 extern const size_t migration_count;
 
-MUST_USE enum err migrate(struct conn *c, bool may_change, msec now, struct fault *f);
+MUST_USE enum err migrate(
+        struct conn *c, bool may_change, bool quiet, msec now, struct fault *f);
 
 /* ---- apply*.c: a job in the transaction that is open ---- */
 MUST_USE enum err apply(struct conn *c, struct store_job *job, msec now, struct arena *scratch,

@@ -178,8 +178,8 @@ static void tell_request(struct store_writer *w, const PGresult *r, int row)
     memcpy(room, PQgetvalue(r, row, 1), verb);
     memcpy(room + verb, PQgetvalue(r, row, 2), text);
     memcpy(room + verb + text, PQgetvalue(r, row, 3), owner);
-    a->request = (struct store_request){
-            result_int(r, row, 0), room, room + verb, room + verb + text};
+    a->request = (struct store_request){result_int(r, row, 0), room, room + verb,
+            room + verb + text, PQgetvalue(r, row, 4)[0] == 't'};
     if (w->ndelivered == w->delivered_cap) {
         w->delivered_cap = w->delivered_cap ? w->delivered_cap * 2 : 16;
         w->delivered = realloc(w->delivered, w->delivered_cap * sizeof *w->delivered);
