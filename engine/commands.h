@@ -29,6 +29,10 @@ int cmd_changes(struct cli *c);
 int cmd_diff(struct cli *c);
 int cmd_psql(struct cli *c);
 
+/* cmd_dump.c */
+int cmd_dump(struct cli *c);
+int cmd_restore(struct cli *c);
+
 /* cmd_status.c */
 int cmd_status(struct cli *c);
 int cmd_settings(struct cli *c);

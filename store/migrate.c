@@ -85,7 +85,7 @@ static enum err apply_one(struct conn *c, const struct migration *m, msec now, s
 
 /* What the last migration brought belongs to the right people at once.  Where the login may
  * not make roles, all else works, and whoever starts the program is told. */
-static enum err set_up_roles(struct conn *c, bool quiet, struct fault *f)
+enum err migrate_set_up_roles(struct conn *c, bool quiet, struct fault *f)
 {
     RESULT r = NULL;
     enum err e = conn_run(c, SQL_SET_UP_ROLES, NULL, f, &r);
@@ -109,7 +109,7 @@ static enum err step(struct conn *c, bool quiet, msec now, struct fault *f, bool
     if (!e && applied < migration_count)
         e = apply_one(c, &migrations[applied], now, f);
     if (!e && applied + 1 == migration_count)
-        e = set_up_roles(c, quiet, f);
+        e = migrate_set_up_roles(c, quiet, f);
     if (e) {
         conn_roll_back(c);
         if (applied < migration_count)

@@ -180,13 +180,13 @@ static enum err enter(struct store *s, struct fault *f)
         e = find_engine(s, f);
     if (!e && s->options.role == STORE_ENGINE) /* first: a running engine's schema stays */
         e = engine_lock_take(&s->conn, s, f);
-    if (!e)
+    if (!e && !s->options.bare)
         e = migrate(&s->conn, !s->engine_running, s->options.quiet,
                 clock_wall(s->options.clock), f);
-    if (!e && s->options.role == STORE_ENGINE) {
+    if (!e && s->options.role == STORE_ENGINE)
         new_session(s->session);
+    if (!e && s->options.role == STORE_ENGINE && !s->options.bare)
         e = engine_lock_sign(&s->conn, s, f);
-    }
     return e;
 }
 

@@ -40,6 +40,7 @@ struct store_options {
     const char *data; /* data directory; made when missing */
     enum store_role role;
     const char *who; /* for people: "run", "list": who holds the directory */
+    bool bare;       /* STORE_ENGINE: as it is found, with no schema made; for restoring */
     bool quiet;      /* do not say "making a database ..." on stderr */
     const struct clock *clock;
     const char *pg_bin;  /* directory of the server's programs; NULL: the newest installed */
@@ -70,6 +71,11 @@ const char *store_control_path(const struct store *s);
 /* The same without opening anything, for when the database is away.  The path is named
  * whether an engine listens there or not; NULL: nobody can have made one. */
 const char *store_find_control(struct arena *life, const struct store_options *o);
+
+/* Filling an empty database from a dump (pg_restore is the caller's): before, which refuses
+ * when it is not empty (ERR_BUSY), and after.  The store must have been opened bare. */
+MUST_USE enum err store_restore_begin(struct store *s, struct fault *f);
+MUST_USE enum err store_restore_end(struct store *s, struct fault *f);
 
 /* ---- reading, for commands --------------------------------------------------------- */
 

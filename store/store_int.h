@@ -113,6 +113,8 @@ extern const size_t migration_count;
 MUST_USE enum err migrate(
         struct conn *c, bool may_change, bool quiet, msec now, struct fault *f);
 
+MUST_USE enum err migrate_set_up_roles(struct conn *c, bool quiet, struct fault *f);
+
 /* ---- apply*.c: a job in the transaction that is open ---- */
 MUST_USE enum err apply(struct conn *c, struct store_job *job, msec now, struct arena *scratch,
         struct fault *f);
