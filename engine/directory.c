@@ -179,6 +179,12 @@ struct sentinel_words sentinel_words(const struct sentinel *s, struct arena *lif
     buf_clear(&text);
     grammar_print_compare(&text, d->compare);
     w.compare = printed(life, &text);
+    buf_clear(&text);
+    grammar_print_time(&text, &d->from);
+    w.from = printed(life, &text);
+    buf_clear(&text);
+    grammar_print_time(&text, &d->to);
+    w.to = printed(life, &text);
     return w;
 }
 
@@ -309,13 +315,13 @@ static void load_one(const struct store_sentinel *row, void *arg)
     s->page_id = row->page_id;
     s->base_version = row->base_version;
     s->last_version = row->last_version;
+    s->lacks_points = !row->has_points;
     directory_insert(l->directory, s);
 }
 
 enum err directory_load(struct directory *d, struct store *store, struct fault *f)
 {
     struct loading l = {.directory = d, .fault = f};
-    SCRATCH struct arena *rows = arena_new(NULL, "rows");
-    enum err e = store_load_sentinels(store, rows, f, load_one, &l);
+    enum err e = store_load_sentinels(store, f, load_one, &l);
     return e != OK ? e : l.err;
 }

@@ -41,6 +41,7 @@ struct sentinel {
     char *name, *owner, *definition, *url;
     enum phase phase;
     bool enabled;
+    bool lacks_points; /* an older engine did not write down what FROM and TO say */
     struct point from, to;
     msec fetch_every; /* 0: on change */
     msec installed_at;
@@ -93,7 +94,7 @@ bool sentinel_is_active(const struct sentinel *s);
 const struct grammar_definition *sentinel_parse(const struct sentinel *s, struct arena *life);
 
 struct sentinel_words { /* of its definition, as they are shown */
-    char *monitor, *fetch, *compare;
+    char *monitor, *fetch, *compare, *from, *to;
 };
 struct sentinel_words sentinel_words(const struct sentinel *s, struct arena *life);
 

@@ -216,6 +216,29 @@ static void bring_back(struct engine *e)
     engine_settle(e);
 }
 
+/* Rows of an older engine do not say what they wait for. */
+static enum err write_points(struct engine *e, struct fault *f)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "points");
+    struct store_plan_job plan = {.job.kind = STORE_JOB_PLAN};
+    plan.steps = arena_array_of(scratch, e->directory.count + 1, struct store_step);
+    map_each (n, &e->directory.by_id) {
+        struct sentinel *s = container_of(n, struct sentinel, by_id);
+        if (!s->lacks_points)
+            continue;
+        struct sentinel_words words = sentinel_words(s, scratch);
+        plan.steps[plan.nsteps++] = (struct store_step){
+                .kind = STORE_STEP_POINTS,
+                .sentinel_id = s->id,
+                .from_point = words.from,
+                .from_of = s->from.of,
+                .to_point = words.to,
+                .to_of = s->to.of,
+        };
+    }
+    return plan.nsteps ? store_run(e->store, &plan.job, f) : OK;
+}
+
 enum err engine_new(struct arena *life, const struct engine_options *o, struct fault *f,
         struct engine **ret_engine)
 {
@@ -248,14 +271,15 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
 
     struct store_writer_hooks hooks = {
             .requested = requested, .availability = availability, .arg = e};
-    SCRATCH struct arena *rows = arena_new(NULL, "rows");
     enum err err;
     if ((err = directory_load(&e->directory, e->store, f)) != OK ||
-            (err = store_load_pages(e->store, rows, f, load_page, e)) != OK ||
+            (err = write_points(e, f)) != OK ||
+            (err = store_load_pages(e->store, f, load_page, e)) != OK ||
             (err = start_fetching(e, f)) != OK || (err = start_sweeping(e, f)) != OK ||
             (err = store_writer_start(e->store, e->loop, &hooks, f, &e->writer)) != OK)
         return err;
     bring_back(e);
+    overdue_start(e);
     return control_start(e, f);
 }
 
@@ -350,6 +374,7 @@ void engine_free(struct engine *e)
     led_free(e->led);
     cdg_locks_free(e->locks);
     loop_timer_stop(e->loop, &e->led_timer);
+    overdue_stop(e);
     loop_waker_stop(e->loop, &e->compared_waker);
     free(e->away_because);
     struct loop *loop = e->loop;

@@ -36,7 +36,7 @@ struct engine {
     struct led *led;
     msec mono_shift;  /* detector's monotonic line = clock_mono + mono_shift */
     msec wall_offset; /* its wall clock = that line + this, until the clock is really set */
-    struct loop_timer led_timer;
+    struct loop_timer led_timer, overdue_timer;
 
     struct map pages_by_url, pages_by_id, hosts;
     struct list cached; /* pages whose newest digest is in memory, oldest use first */
@@ -179,6 +179,7 @@ struct webpage {
 
     struct fetch_transfer *transfer; /* under way */
     bool busy;               /* from the start of a fetch until all it led to is committed */
+    bool overdue;            /* and that was written down */
     bool postponed;          /* wanted, but the database is away or its queue is full */
     size_t body_bytes, held; /* of the newest body; what is counted in held_bytes for it */
     struct led_event *retry_trigger, *retry_event;
@@ -234,6 +235,12 @@ struct visit_source { /* what a fetch brought; NULL for a look at what is stored
 void visit_start(struct webpage *p, const struct visit_source *fetched);
 void visit_compared(struct engine *e); /* on the loop: some come back from the pool */
 void visit_abandon(struct engine *e);  /* at the very end: those that came back too late */
+
+/* ---- overdue.c: what should have happened long ago ----------------------------------- */
+
+enum { OVERDUE_MS = 60 * 1000 }; /* a start or end this late is; a fetch after 2 intervals */
+void overdue_start(struct engine *e);
+void overdue_stop(struct engine *e);
 
 /* ---- requests.c: what SQL or a command asks of a running engine ---------------------- */
 

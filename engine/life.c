@@ -19,7 +19,7 @@
 
 struct transition {
     struct store_plan_job plan;
-    struct store_step step;
+    struct store_step step[2]; /* the second: it came late */
     struct engine *engine;
     struct arena *arena;
 };
@@ -29,9 +29,20 @@ static void transition_done(struct store_job *job)
     struct transition *t = container_of(job, struct transition, plan.job);
     engine_answered(t->engine);
     if (job->err != OK)
-        log_error("sentinel \"%s\": %s was not recorded: %s", t->step.name, t->step.event_kind,
-                job->fault.message);
+        log_error("sentinel \"%s\": %s was not recorded: %s", t->step[0].name,
+                t->step[0].event_kind, job->fault.message);
     arena_free(t->arena);
+}
+
+static struct store_step came_late(const struct store_step *step, struct arena *a)
+{
+    char span[TIME_TEXT_SIZE];
+    struct store_step late = *step;
+    late.kind = STORE_STEP_EVENT;
+    late.event_kind = "overdue";
+    late.event_detail = arena_printf(a, "%s: %s late", step->event_kind,
+            time_span(step->event_actual_at - step->event_at, span));
+    return late;
 }
 
 static void record(struct sentinel *s, const char *event_kind, const char *detail, msec nominal)
@@ -41,7 +52,7 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
     struct transition *t = arena_new_of(a, struct transition);
     t->arena = a;
     t->engine = e;
-    t->step = (struct store_step){
+    t->step[0] = (struct store_step){
             .kind = STORE_STEP_STATE,
             .sentinel_id = s->id,
             .name = arena_strdup(a, s->name),
@@ -60,8 +71,10 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
     };
     t->plan.job.kind = STORE_JOB_PLAN;
     t->plan.job.done = transition_done;
-    t->plan.steps = &t->step;
+    t->plan.steps = t->step;
     t->plan.nsteps = 1;
+    if (event_kind && engine_wall(e) - nominal > OVERDUE_MS)
+        t->step[t->plan.nsteps++] = came_late(t->step, a);
     engine_submit(e, &t->plan.job);
 }
 

@@ -97,6 +97,8 @@ static void carry_out(struct engine *e, struct request_plan *plan)
             forget(e, s->known);
             break;
         case STORE_STEP_EVENT:
+        case STORE_STEP_POINTS:
+        case STORE_STEP_OVERDUE:
             break;
         }
     }

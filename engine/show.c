@@ -41,6 +41,8 @@ static const char *cell(const struct store_rows *rows, int row, int column, char
     if (!s)
         return "";
     msec at;
+    if (store_rows_type(rows, column) == STORE_NAMES) /* {a,b} as a,b */
+        return snprintf(text, 64, "%.*s", (int)strlen(s) - 2, s + 1) < 64 ? text : s;
     if (store_rows_type(rows, column) == STORE_TIME && time_parse_iso(s, &at)) {
         time_iso(at - at % 1000, text);
         text[10] = ' ';
@@ -94,6 +96,22 @@ void cli_print_table(const struct store_rows *rows, const char *const *columns, 
     }
 }
 
+/* PostgreSQL writes a list of names as {a,b}; a name needs no quotes, except "null". */
+static void json_names(struct json *j, const char *s)
+{
+    char name[256];
+    json_array_begin(j);
+    for (s += *s == '{'; *s && *s != '}'; s += *s == ',') {
+        size_t n = 0;
+        for (; *s && *s != ',' && *s != '}'; s++)
+            if (*s != '"' && n + 1 < sizeof name)
+                name[n++] = *s;
+        name[n] = 0;
+        json_text(j, name);
+    }
+    json_array_end(j);
+}
+
 static void json_cell(struct json *j, const struct store_rows *rows, int row, int column)
 {
     const char *s = store_rows_text(rows, row, column);
@@ -116,6 +134,9 @@ static void json_cell(struct json *j, const struct store_rows *rows, int row, in
         return;
     case STORE_TEXT:
         json_text(j, s);
+        return;
+    case STORE_NAMES:
+        json_names(j, s);
         return;
     }
 }

@@ -39,12 +39,13 @@ static void sentinels(struct engine *e, struct json *j)
 
 static void pages(struct engine *e, struct json *j)
 {
-    int64_t failing = 0, busy = 0, postponed = 0;
+    int64_t failing = 0, busy = 0, postponed = 0, overdue = 0;
     msec next = MSEC_NEVER;
     map_each (n, &e->pages_by_id) {
         struct webpage *p = container_of(n, struct webpage, by_id);
         failing += p->failures > 0;
         busy += p->busy;
+        overdue += p->overdue;
         postponed += p->postponed;
         list_each (pos, &p->streams) {
             msec tick = stream_next_tick(list_entry(pos, struct stream, of_page));
@@ -58,6 +59,7 @@ static void pages(struct engine *e, struct json *j)
     key_int(j, "failing", failing);
     key_int(j, "busy", busy);
     key_int(j, "postponed", postponed);
+    key_int(j, "overdue", overdue);
     key_time(j, "next_fetch_at", next == MSEC_NEVER ? next : engine_wall_of(e, next));
     json_object_end(j);
 }

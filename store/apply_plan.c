@@ -109,6 +109,32 @@ static enum err name_taken(struct conn *c, enum err e, const char *name, struct 
     return fault_set(f, ERR_NAME, "sentinel \"%s\" exists already", name);
 }
 
+static void params_points(struct params *p, const struct store_step *st)
+{
+    params_text(p, st->from_point);
+    params_text(p, st->from_of);
+    params_text(p, st->to_point);
+    params_text(p, st->to_of);
+}
+
+static enum err step_points(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    PARAMS(p, scratch);
+    params_int(&p, st->sentinel_id);
+    params_points(&p, st);
+    return conn_run(c, SQL_SENTINEL_POINTS, &p, f, NULL);
+}
+
+static enum err step_overdue(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    PARAMS(p, scratch);
+    params_int(&p, st->page_id);
+    params_time(&p, st->event_at);
+    return conn_run(c, SQL_OVERDUE, &p, f, NULL);
+}
+
 static enum err step_create(
         struct conn *c, struct store_step *st, struct arena *scratch, struct fault *f)
 {
@@ -137,6 +163,7 @@ static enum err step_create(
     params_time(&p, st->ended_at);
     params_text(&p, st->end_reason);
     params_time(&p, st->entered_at);
+    params_points(&p, st);
     params_int(&p, st->change_history);
     e = conn_run(c, SQL_SENTINEL_PUT, &p, f, &r);
     if (e)
@@ -196,6 +223,7 @@ static enum err step_replace(struct conn *c, struct store_step *st, const struct
     params_time(&p, st->ended_at);
     params_text(&p, st->end_reason);
     params_time(&p, st->entered_at);
+    params_points(&p, st);
     params_int(&p, st->change_history);
     e = conn_run(c, SQL_SENTINEL_REPLACE, &p, f, NULL);
     if (e)
@@ -258,6 +286,8 @@ static enum err do_step(
 {
     struct known k = {.name = st->name};
     enum err e = OK;
+    if (st->kind == STORE_STEP_OVERDUE)
+        return step_overdue(c, st, scratch, f);
     if (st->kind != STORE_STEP_CREATE)
         e = get_known(c, st->sentinel_id, scratch, f, &k);
     if (e)
@@ -275,7 +305,11 @@ static enum err do_step(
     case STORE_STEP_DROP:
         e = step_drop(c, st, scratch, f);
         break;
+    case STORE_STEP_POINTS:
+        e = step_points(c, st, scratch, f);
+        break;
     case STORE_STEP_EVENT:
+    case STORE_STEP_OVERDUE:
         break;
     }
     const char *name = st->name && st->kind == STORE_STEP_REPLACE ? st->name : k.name;

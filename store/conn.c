@@ -265,6 +265,38 @@ enum err conn_run(struct conn *c, enum statement st, const struct params *p, str
     return collect(c, clock_mono(&clock_system) + within, f, ret_result);
 }
 
+/* One more result of a stream; NULL: it is over, or what there is was lost. */
+static PGresult *next_result(struct conn *c, enum err *e, struct fault *f)
+{
+    msec until = clock_mono(&clock_system) + answer_within;
+    while (PQisBusy(c->pg))
+        if (!wait_socket(c, POLLIN, until) || !PQconsumeInput(c->pg)) {
+            *e = lost(c, f, "the database does not answer");
+            return NULL;
+        }
+    return PQgetResult(c->pg);
+}
+
+enum err conn_stream(
+        struct conn *c, enum statement st, conn_row_fn *each, void *arg, struct fault *f)
+{
+    enum err e = c->pg ? prepare(c, st, f) : lost(c, f, "there is no connection");
+    if (e)
+        return e;
+    if (!PQsendQueryPrepared(
+                c->pg, statements[st].name, 0, NULL, NULL, NULL, /* binary= */ 1) ||
+            !PQsetSingleRowMode(c->pg) || !flush(c, clock_mono(&clock_system) + answer_within))
+        return lost(c, f, "the connection to the database was lost");
+    for (PGresult *r; (r = next_result(c, &e, f)); PQclear(r)) {
+        ExecStatusType status = PQresultStatus(r);
+        if (status == PGRES_SINGLE_TUPLE)
+            each(r, arg);
+        else if (status != PGRES_TUPLES_OK && !e)
+            e = refuse(c, r, f);
+    }
+    return e;
+}
+
 enum err conn_script(struct conn *c, const char *sql, struct fault *f)
 {
     if (!PQsendQuery(c->pg, sql))

@@ -16,6 +16,7 @@ enum {
     OID_INT2 = 21,
     OID_INT4 = 23,
     OID_JSON = 114,
+    OID_TEXT_LIST = 1009,
     OID_TIMESTAMPTZ = 1184,
     OID_NUMERIC = 1700,
     OID_JSONB = 3802
@@ -47,6 +48,8 @@ enum store_type store_rows_type(const struct store_rows *r, int column)
         return STORE_JSON;
     case OID_TIMESTAMPTZ:
         return STORE_TIME;
+    case OID_TEXT_LIST:
+        return STORE_NAMES;
     }
     return STORE_TEXT;
 }

@@ -109,7 +109,7 @@ const char *store_rows_text(const struct store_rows *r, int row, int column); /*
 const char *store_rows_get(const struct store_rows *r, int row, const char *column);
 
 /* How a column's text is to be written in JSON. */
-enum store_type { STORE_TEXT, STORE_INT, STORE_BOOL, STORE_JSON, STORE_TIME };
+enum store_type { STORE_TEXT, STORE_INT, STORE_BOOL, STORE_JSON, STORE_TIME, STORE_NAMES };
 enum store_type store_rows_type(const struct store_rows *r, int column);
 
 /* Blocks until the channel is notified, `wait` has passed (false) or the connection is
@@ -137,6 +137,7 @@ struct store_sentinel {
     int64_t page_id;           /* 0 before the first page row exists */
     int64_t base_version;      /* pairs older than this do not concern it */
     int64_t last_version;      /* the newest version it was shown */
+    bool has_points;           /* false: written by an older engine, see STORE_STEP_POINTS */
 };
 
 struct store_page {
@@ -153,9 +154,11 @@ struct store_page {
     struct sha256 body;               /* of the latest version */
 };
 
-MUST_USE enum err store_load_sentinels(struct store *s, struct arena *life, struct fault *f,
+/* Rows come one by one, in the order they were made, however many there are; their texts
+ * last until `each` returns. */
+MUST_USE enum err store_load_sentinels(struct store *s, struct fault *f,
         void (*each)(const struct store_sentinel *row, void *arg), void *arg);
-MUST_USE enum err store_load_pages(struct store *s, struct arena *life, struct fault *f,
+MUST_USE enum err store_load_pages(struct store *s, struct fault *f,
         void (*each)(const struct store_page *row, void *arg), void *arg);
 
 /* ---- writing: jobs ------------------------------------------------------------------ */
@@ -246,12 +249,16 @@ enum store_step_kind {
                            starts_at and ends_at unless they are 0 */
     STORE_STEP_DROP,    /* sentinel, its changes and notifications; page when unused */
     STORE_STEP_EVENT,   /* a row in vigil.events only */
+    STORE_STEP_POINTS,  /* what FROM and TO say, for a row of an older engine */
+    STORE_STEP_OVERDUE, /* a fetch of page_id is, since event_at; the next one ends it */
 };
 
 struct store_step {
     enum store_step_kind kind;
     int64_t sentinel_id; /* except for CREATE */
     const char *name, *owner, *definition, *state, *url, *monitor, *fetch, *compare;
+    const char *from_point, *from_of, *to_point, *to_of; /* FROM, TO, and whose they name */
+    int64_t page_id;
     msec installed_at, starts_at, ends_at, started_at, ended_at; /* MSEC_NEVER = null */
     msec entered_at;
     int64_t base_version;

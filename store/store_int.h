@@ -77,6 +77,11 @@ const char *json_clean(struct arena *scratch, const char *s);
  * On an error c->trouble says which kind. */
 MUST_USE enum err conn_run(struct conn *c, enum statement st, const struct params *p,
         struct fault *f, PGresult **ret_result);
+/* The same, row by row as they arrive and in PostgreSQL's binary form, so that a million of
+ * them take no more memory than one. */
+typedef void conn_row_fn(const PGresult *row, void *arg);
+MUST_USE enum err conn_stream(
+        struct conn *c, enum statement st, conn_row_fn *each, void *arg, struct fault *f);
 /* Ends a transaction that failed; what the failure was is kept in `c`. */
 void conn_roll_back(struct conn *c);
 /* Runs a whole script (a migration), not prepared. */

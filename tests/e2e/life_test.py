@@ -354,4 +354,28 @@ def _():
         v.run("drop", "a", "a", code=None)
 
 
+@test("status says what a sentinel waits for, and who waits for it")
+def _():
+    with fresh() as v:
+        v.start()
+        v.add(define("x", "FETCH EVERY 1 minute FROM now + 1 day FOR 1 day") +
+              define("y", "FROM end(x) + 1 day TO end(x) + 2 days") +
+              define("z", "FROM start(y)") +
+              define("w", "FROM start(x) - 1 hour TO end(x)"))
+        def asked(column, name):
+            return v.sql(f"SELECT {column} FROM vigil.status WHERE name = '{name}'")
+        equal(asked("dependants", "x"), "{y,w}")
+        equal(asked("dependants", "y"), "{z}")
+        equal(asked("dependants", "w"), "{}")
+        ends = asked("ends_at", "x")
+        equal(asked("waiting_for", "y"), f"end(x) + 1 day; x ends {ends}")
+        equal(asked("waiting_for", "z"), "start(y); y does not know yet when")
+        assert asked("waiting_for", "x").startswith("20")
+        equal(v.rows("show", "x")[0]["dependants"], ["y", "w"])
+        v.add("ALTER SENTINEL x FROM now")
+        until(v, "x", "active")
+        equal(asked("waiting_for", "x"), "")
+        equal(asked("dependants", "x"), "{y,w}")
+
+
 main()

@@ -119,12 +119,13 @@ TEST(views, "the views have exactly the columns people rely on, in that order")
 {
     FIXTURE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
-    EXPECT_TEXT(columns_of(&x, "status"), "name, owner, state, url, monitor, fetch, compare, "
-                                          "installed_at, starts_at, ends_at, "
-                                          "started_at, ended_at, last_fetch_at, last_version, "
-                                          "last_change_at, last_notified_at, "
-                                          "next_fetch_at, evaluations, changes, notifications, "
-                                          "last_result, error, definition");
+    EXPECT_TEXT(columns_of(&x, "status"),
+            "name, owner, state, url, monitor, fetch, compare, "
+            "installed_at, starts_at, ends_at, "
+            "started_at, ended_at, last_fetch_at, last_version, "
+            "last_change_at, last_notified_at, "
+            "next_fetch_at, evaluations, changes, notifications, "
+            "last_result, error, definition, waiting_for, dependants, overdue_since");
     EXPECT_TEXT(columns_of(&x, "changes"), "id, sentinel, at, url, old_version, new_version, "
                                            "inserted, deleted, updated, moved, "
                                            "summary, detail");

@@ -75,6 +75,11 @@ CREATE OR REPLACE FUNCTION vigil.drop_sentinel(name text) RETURNS bigint
     LANGUAGE sql STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp
     AS $$ SELECT vigil_kb.ask_for_self('drop', $1) $$;
 
+-- vigil.status says what a sentinel waits for, also when that is somebody else's: it looks
+-- with the rights of whoever owns it.
+ALTER FUNCTION vigil_kb.waiting_for(text, text, timestamptz)
+    SECURITY DEFINER SET search_path = pg_catalog, pg_temp;
+
 -- Pages as such, for whoever runs the whole.
 ALTER TABLE vigil_kb.page_state ADD COLUMN took_ms bigint;
 
