@@ -4,6 +4,8 @@
  *  (1) The version's row decides: if it is there already, with the same contents, the whole
  *      job was done before and nothing of it is done again.
  *  (2) A sentinel that was dropped meanwhile loses its change, not the others theirs.
+ *  (3) Many versions are written with as little waiting as one: each step is sent for all of
+ *      them before the answers are read.
  */
 #include "store/store_int.h"
 #include "base/crash.h"
@@ -60,13 +62,12 @@ static enum err put_body(struct conn *c, const struct store_version_job *job,
 }
 
 static enum err put_version_row(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f, bool *ret_is_new)
+        struct arena *scratch, struct fault *f, PGresult **ret_row)
 {
     BUF(packed, job->digest_bytes + (job->digest_bytes >> 7) + 1024);
     if (job->digest && !zip(job->digest, job->digest_bytes, &packed))
         return fault_set(
                 f, ERR_LIMIT, "a digest of %zu bytes cannot be compressed", job->digest_bytes);
-    RESULT r = NULL;
     PARAMS(p, scratch);
     params_int(&p, job->fetch.page_id);
     params_int(&p, job->version);
@@ -78,10 +79,7 @@ static enum err put_version_row(struct conn *c, const struct store_version_job *
     params_raw_text(&p, job->fetch.last_modified);
     params_bytes(&p, job->body_sha256.bytes, sizeof job->body_sha256.bytes);
     params_bytes(&p, job->digest ? packed.data : NULL, packed.len);
-    enum err e = conn_run(c, SQL_VERSION_PUT, &p, f, &r);
-    if (!e)
-        *ret_is_new = result_affected(r) > 0;
-    return e;
+    return conn_send(c, SQL_VERSION_PUT, &p, scratch, f, ret_row);
 }
 
 /* The row was not written: is it the same one, another one, or is there no such page? */
@@ -145,12 +143,11 @@ static enum err too_big(struct fault *f)
 }
 
 static enum err put_changes(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f)
+        struct arena *scratch, struct fault *f, PGresult **ret_ids)
 {
     enum { COLUMNS = 8 };
     struct buf a[COLUMNS];
     enum err e = OK;
-    RESULT r = NULL;
     PARAMS(p, scratch);
     params_int(&p, job->fetch.page_id);
     params_int(&p, job->version);
@@ -175,9 +172,7 @@ static enum err put_changes(struct conn *c, const struct store_version_job *job,
         params_text(&p, buf_text(&a[k]));
     }
     if (!e)
-        e = conn_run(c, SQL_CHANGES_PUT, &p, f, &r);
-    if (!e)
-        (void)give_ids(job, r); /* none, when all who asked are gone */
+        e = conn_send(c, SQL_CHANGES_PUT, &p, scratch, f, ret_ids);
     for (int k = 0; k < COLUMNS; k++)
         buf_done(&a[k]);
     return e;
@@ -276,6 +271,7 @@ static enum err count_evaluations(struct conn *c, const struct store_version_job
     params_text(&p, buf_text(&sentinels));
     params_text(&p, buf_text(&results));
     params_text(&p, buf_text(&reasons));
+    params_int(&p, job->version);
     return conn_run(c, SQL_EVALUATIONS, &p, f, NULL);
 }
 
@@ -308,37 +304,60 @@ static enum err put_state(struct conn *c, const struct store_version_job *job,
     return conn_run(c, SQL_VERSION_STATE, &p, f, NULL);
 }
 
+/* ---- the whole, in three steps ---- */
+
+/* How far one job has come.  Between two steps answers are waited for, and many jobs take a
+ * step together. */
+struct progress {
+    struct store_version_job *job;
+    PGresult *row, *ids; /* answers to come */
+    bool was_done;
+};
+
+static enum err begin_version(
+        struct conn *c, struct progress *g, struct arena *scratch, struct fault *f)
+{
+    if (g->job->exists)
+        return OK;
+    enum err e = put_body(c, g->job, scratch, f);
+    return e ? e : put_version_row(c, g->job, scratch, f, &g->row);
+}
+
 /* Was it done before?  A version is known by its row; when that was there already and only
  * who looked at it is new, the job is known by its changes: (1). */
-static enum err begin_version(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f, bool *ret_was_done)
+static enum err find_out(
+        struct conn *c, struct progress *g, struct arena *scratch, struct fault *f)
 {
-    bool is_new = true, known = false;
-    enum err e = OK;
-    if (!job->exists) {
-        e = put_body(c, job, scratch, f);
-        if (!e)
-            e = put_version_row(c, job, scratch, f, &is_new);
-        if (!e && !is_new)
-            e = check_same(c, job, scratch, f);
-    }
+    const struct store_version_job *job = g->job;
+    bool is_new = job->exists || result_affected(g->row) > 0, known = false;
+    enum err e = is_new ? OK : check_same(c, job, scratch, f);
     if (!e && job->nchanges && (!is_new || job->exists))
         e = find_changes(c, job, scratch, f, &known);
-    *ret_was_done = !is_new || known;
+    g->was_done = !is_new || known;
     return e;
 }
 
-enum err apply_version(
-        struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f)
+static enum err record_changes(
+        struct conn *c, struct progress *g, struct arena *scratch, struct fault *f)
 {
-    bool was_done = false;
-    enum err e = begin_version(c, job, scratch, f, &was_done);
-    if (e || was_done)
+    enum err e = find_out(c, g, scratch, f);
+    if (e || g->was_done)
         return e;
     CRASH_POINT("after_version_row");
+    return g->job->nchanges ? put_changes(c, g->job, scratch, f, &g->ids) : OK;
+}
+
+static enum err finish_version(
+        struct conn *c, struct progress *g, struct arena *scratch, struct fault *f)
+{
+    const struct store_version_job *job = g->job;
+    enum err e = OK;
+    if (g->was_done)
+        return OK;
+    CRASH_POINT("after_change_rows");
     if (job->nchanges)
-        e = put_changes(c, job, scratch, f);
-    if (!e && job->nnotices)
+        (void)give_ids(job, g->ids); /* none, when all who asked are gone */
+    if (job->nnotices)
         e = put_notices(c, job, scratch, f);
     if (!e && job->nchanges)
         e = count_changes(c, job, scratch, f);
@@ -351,10 +370,35 @@ enum err apply_version(
     return e;
 }
 
+enum err apply_versions(struct conn *c, struct store_version_job *const *jobs, size_t n,
+        struct arena *scratch, struct fault *f)
+{
+    struct progress *all = arena_array_of(scratch, n, struct progress);
+    enum err e = OK;
+    for (size_t i = 0; !e && i < n; i++) {
+        all[i].job = jobs[i];
+        e = begin_version(c, &all[i], scratch, f);
+    }
+    if (!e)
+        e = conn_settle(c, f);
+    for (size_t i = 0; !e && i < n; i++)
+        e = record_changes(c, &all[i], scratch, f);
+    if (!e)
+        e = conn_settle(c, f);
+    for (size_t i = 0; !e && i < n; i++)
+        e = finish_version(c, &all[i], scratch, f);
+    return e;
+}
+
+enum err apply_version(
+        struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f)
+{
+    return apply_versions(c, &job, 1, scratch, f);
+}
+
 enum err apply(
         struct conn *c, struct store_job *job, msec now, struct arena *scratch, struct fault *f)
 {
-    c->trouble = CONN_FINE;
     switch (job->kind) {
     case STORE_JOB_VERSION:
         return apply_version(c, container_of(job, struct store_version_job, job), scratch, f);

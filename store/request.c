@@ -129,6 +129,10 @@ static enum err run_once(struct store *s, struct store_job *job, struct arena *s
         struct fault *f, bool *ret_committing)
 {
     RESULT free_to_write = NULL;
+    s->conn.trouble = CONN_FINE;
+    *ret_committing = false;
+    if (job->kind == STORE_JOB_LOAD) /* reading needs no transaction */
+        return apply(&s->conn, job, clock_wall(s->options.clock), scratch, f);
     enum err e = conn_run(&s->conn, SQL_BEGIN, NULL, f, NULL);
     if (!e && s->options.role == STORE_COMMAND)
         e = conn_run(&s->conn, SQL_COMMAND_LOCK, NULL, f, &free_to_write);

@@ -28,8 +28,12 @@ struct conn {
     unsigned char prepared[(SQL_COUNT + 7) / 8];
     enum conn_trouble trouble; /* of the newest error */
     char sqlstate[6];
-    int backend;   /* process of the server's side, kept after a loss */
-    msec patience; /* for one answer; 0: half a minute */
+    /* Statements on their way whose answers have not been read: see conn_pipeline. */
+    bool pipelined;
+    size_t sent, sent_cap;
+    PGresult ***slots; /* where each answer goes; NULL: nowhere */
+    int backend;       /* process of the server's side, kept after a loss */
+    msec patience;     /* for one answer; 0: half a minute */
     /* Set by another thread: stop waiting, nobody needs the answer any more. */
     const atomic_bool *give_up;
 };
@@ -77,6 +81,16 @@ const char *json_clean(struct arena *scratch, const char *s);
  * On an error c->trouble says which kind. */
 MUST_USE enum err conn_run(struct conn *c, enum statement st, const struct params *p,
         struct fault *f, PGresult **ret_result);
+/* From now on statements are sent one after the other without waiting for each other's
+ * answers: conn_run waits only when its rows are asked for, and reports then what went wrong
+ * before; conn_send never waits.  After an error the rest is not carried out.  Ends with
+ * `false`, with everything answered. */
+MUST_USE enum err conn_pipeline(struct conn *c, bool on, struct fault *f);
+/* Sends; *ret_result is there after conn_settle, and cleared with `life`. */
+MUST_USE enum err conn_send(struct conn *c, enum statement st, const struct params *p,
+        struct arena *life, struct fault *f, PGresult **ret_result);
+/* Waits for what was sent. */
+MUST_USE enum err conn_settle(struct conn *c, struct fault *f);
 /* The same, row by row as they arrive and in PostgreSQL's binary form, so that a million of
  * them take no more memory than one. */
 typedef void conn_row_fn(const PGresult *row, void *arg);
@@ -125,6 +139,9 @@ MUST_USE enum err apply(struct conn *c, struct store_job *job, msec now, struct 
         struct fault *f);
 MUST_USE enum err apply_version(
         struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f);
+/* In this order, which is also that of the versions of a page. */
+MUST_USE enum err apply_versions(struct conn *c, struct store_version_job *const *jobs,
+        size_t n, struct arena *scratch, struct fault *f);
 MUST_USE enum err apply_touch(
         struct conn *c, struct store_touch_job *job, struct arena *scratch, struct fault *f);
 MUST_USE enum err apply_plan(struct conn *c, struct store_plan_job *job, msec now,

@@ -16,6 +16,11 @@ ALTER TABLE vigil_kb.body SET (autovacuum_vacuum_scale_factor = 0.05,
 ALTER TABLE vigil_kb.version SET (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05,
     toast.autovacuum_vacuum_scale_factor = 0.05);
 
+-- A commit may touch every sentinel of a page, and all of them stand side by side: there is
+-- room for a second copy of each row, so that an update finds it where the row is.
+ALTER TABLE vigil_kb.sentinel_state SET (fillfactor = 45);
+ALTER TABLE vigil_kb.page_state SET (fillfactor = 45);
+
 -- CHANGEHISTORY: the versions of so many newest changes of a sentinel are kept.
 ALTER TABLE vigil_kb.sentinel
     ADD COLUMN change_history integer NOT NULL DEFAULT 10 CHECK (change_history >= 0);
