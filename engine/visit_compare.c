@@ -70,6 +70,16 @@ static bool read_new(struct visit *v, struct cdg_version *to, struct page_source
     return true;
 }
 
+/* For the store, and here: there are more of these threads than of those that write. */
+static void pack(struct visit *v)
+{
+    v->job.body = v->source.body;
+    v->job.body_bytes = v->source.body_bytes;
+    v->job.digest = v->digest.data;
+    v->job.digest_bytes = v->digest.len;
+    store_version_pack(&v->job, v->arena);
+}
+
 void visit_compare(struct cdg_task *task)
 {
     struct visit *v = container_of(task, struct visit, task);
@@ -84,6 +94,8 @@ void visit_compare(struct cdg_task *task)
                 look->nverdicts =
                         cdg_plan_run(look->plan, &now, give_old, &r, v->arena, &look->verdicts);
         }
+        if (v->is_new)
+            pack(v);
     }
     inbox_push(&v->engine->compared, &v->link);
 }

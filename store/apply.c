@@ -47,27 +47,42 @@ enum err apply_touch(
 
 /* ---- a version ---- */
 
+static enum err cannot_pack(const char *what, size_t bytes, struct fault *f)
+{
+    return fault_set(f, ERR_LIMIT, "a %s of %zu bytes cannot be compressed", what, bytes);
+}
+
+void store_version_pack(struct store_version_job *job, struct arena *life)
+{
+    BUF(body, zip_most(job->body_bytes) + 1);
+    BUF(digest, zip_most(job->digest_bytes) + 1);
+    if (zip(job->body ? job->body : "", job->body_bytes, &body)) {
+        job->packed.body = arena_memdup(life, body.data, body.len);
+        job->packed.body_bytes = body.len;
+    }
+    if (job->digest && zip_quickly(job->digest, job->digest_bytes, &digest)) {
+        job->packed.digest = arena_memdup(life, digest.data, digest.len);
+        job->packed.digest_bytes = digest.len;
+    }
+}
+
 static enum err put_body(struct conn *c, const struct store_version_job *job,
         struct arena *scratch, struct fault *f)
 {
-    BUF(packed, job->body_bytes + (job->body_bytes >> 7) + 1024);
-    if (!zip(job->body, job->body_bytes, &packed))
-        return fault_set(
-                f, ERR_LIMIT, "a body of %zu bytes cannot be compressed", job->body_bytes);
+    if (!job->packed.body)
+        return cannot_pack("body", job->body_bytes, f);
     PARAMS(p, scratch);
     params_bytes(&p, job->body_sha256.bytes, sizeof job->body_sha256.bytes);
     params_int(&p, (int64_t)job->body_bytes);
-    params_bytes(&p, packed.data, packed.len);
+    params_bytes(&p, job->packed.body, job->packed.body_bytes);
     return conn_run(c, SQL_BODY_PUT, &p, f, NULL);
 }
 
 static enum err put_version_row(struct conn *c, const struct store_version_job *job,
         struct arena *scratch, struct fault *f, PGresult **ret_row)
 {
-    BUF(packed, job->digest_bytes + (job->digest_bytes >> 7) + 1024);
-    if (job->digest && !zip(job->digest, job->digest_bytes, &packed))
-        return fault_set(
-                f, ERR_LIMIT, "a digest of %zu bytes cannot be compressed", job->digest_bytes);
+    if (job->digest && !job->packed.digest)
+        return cannot_pack("digest", job->digest_bytes, f);
     PARAMS(p, scratch);
     params_int(&p, job->fetch.page_id);
     params_int(&p, job->version);
@@ -78,7 +93,7 @@ static enum err put_version_row(struct conn *c, const struct store_version_job *
     params_raw_text(&p, job->fetch.etag);
     params_raw_text(&p, job->fetch.last_modified);
     params_bytes(&p, job->body_sha256.bytes, sizeof job->body_sha256.bytes);
-    params_bytes(&p, job->digest ? packed.data : NULL, packed.len);
+    params_bytes(&p, job->packed.digest, job->packed.digest_bytes);
     return conn_send(c, SQL_VERSION_PUT, &p, scratch, f, ret_row);
 }
 
@@ -319,8 +334,11 @@ static enum err begin_version(
 {
     if (g->job->exists)
         return OK;
-    enum err e = put_body(c, g->job, scratch, f);
-    return e ? e : put_version_row(c, g->job, scratch, f, &g->row);
+    struct store_version_job packed = *g->job;
+    if (!packed.packed.body)
+        store_version_pack(&packed, scratch);
+    enum err e = put_body(c, &packed, scratch, f);
+    return e ? e : put_version_row(c, &packed, scratch, f, &g->row);
 }
 
 /* Was it done before?  A version is known by its row; when that was there already and only

@@ -224,6 +224,10 @@ struct store_version_job {
     size_t body_bytes;
     const void *digest; /* page digest block; NULL when the page could not be parsed */
     size_t digest_bytes;
+    struct { /* by store_version_pack; NULL: the store does it */
+        const void *body, *digest;
+        size_t body_bytes, digest_bytes;
+    } packed;
     const struct store_change *changes;
     size_t nchanges;
     const struct store_notice *notices;
@@ -235,6 +239,10 @@ struct store_version_job {
     int64_t *ret_change_ids; /* room for nchanges; filled before done; 0: the sentinel was
                                 dropped meanwhile, so its change was not recorded */
 };
+
+/* Compresses body and digest into `life`, on any thread: it takes longer than the writing, so
+ * that it is better done where there are more threads than one. */
+void store_version_pack(struct store_version_job *job, struct arena *life);
 
 struct store_touch_job {
     struct store_job job;

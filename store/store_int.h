@@ -114,6 +114,7 @@ int64_t result_affected(PGresult *r);
 /* ---- zip.c ---- */
 size_t zip_most(size_t len); /* what a frame of so many bytes takes at most */
 MUST_USE bool zip(const void *bytes, size_t len, struct buf *out);
+MUST_USE bool zip_quickly(const void *bytes, size_t len, struct buf *out);
 MUST_USE bool unzip(const void *bytes, size_t len, struct buf *out);
 /* With another body at hand, which must be the same for both. */
 MUST_USE bool zip_delta(

@@ -11,22 +11,35 @@
  * levels cost three times as much for a tenth less. */
 enum { LEVEL = 3 };
 
+/* For digests, which are gone when nobody compares with their version any more. */
+enum { QUICK_LEVEL = 1 };
+
 size_t zip_most(size_t len)
 {
     return ZSTD_compressBound(len);
 }
 
-bool zip(const void *bytes, size_t len, struct buf *out)
+static bool zip_at(const void *bytes, size_t len, int level, struct buf *out)
 {
     size_t most = ZSTD_compressBound(len);
     buf_clear(out);
     if (ZSTD_isError(most) || !buf_reserve(out, most))
         return false;
-    size_t n = ZSTD_compress(out->data, most, bytes, len, LEVEL);
+    size_t n = ZSTD_compress(out->data, most, bytes, len, level);
     if (ZSTD_isError(n))
         return false;
     out->len = n;
     return true;
+}
+
+bool zip(const void *bytes, size_t len, struct buf *out)
+{
+    return zip_at(bytes, len, LEVEL, out);
+}
+
+bool zip_quickly(const void *bytes, size_t len, struct buf *out)
+{
+    return zip_at(bytes, len, QUICK_LEVEL, out);
 }
 
 /* A window that reaches back over all of both, up to what every reader takes. */
