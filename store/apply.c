@@ -42,6 +42,7 @@ enum err apply_touch(
     PARAMS(p, scratch);
     fetch_params(&p, &job->fetch);
     enum err e = conn_run(c, SQL_FETCH_STATE, &p, f, &r);
+    CRASH_POINT("after_touch");
     return e ? e : result_affected(r) ? OK : no_page(job->fetch.page_id, f);
 }
 
@@ -338,6 +339,7 @@ static enum err begin_version(
     if (!packed.packed.body)
         store_version_pack(&packed, scratch);
     enum err e = put_body(c, &packed, scratch, f);
+    CRASH_POINT("after_body_row");
     return e ? e : put_version_row(c, &packed, scratch, f, &g->row);
 }
 
@@ -377,14 +379,19 @@ static enum err finish_version(
         (void)give_ids(job, g->ids); /* none, when all who asked are gone */
     if (job->nnotices)
         e = put_notices(c, job, scratch, f);
+    CRASH_POINT("after_notices");
     if (!e && job->nchanges)
         e = count_changes(c, job, scratch, f);
+    CRASH_POINT("after_change_counts");
     if (!e && job->nevaluations)
         e = count_evaluations(c, job, scratch, f);
+    CRASH_POINT("after_evaluations");
     if (!e && job->nseen_by)
         e = note_seen(c, job, scratch, f);
+    CRASH_POINT("after_seen");
     if (!e)
         e = put_state(c, job, scratch, f);
+    CRASH_POINT("after_page_state");
     return e;
 }
 

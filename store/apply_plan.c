@@ -7,6 +7,7 @@
  *  (3) What happened to a sentinel stays in vigil.events under its name when it is dropped.
  */
 #include "store/store_int.h"
+#include "base/crash.h"
 #include "base/str.h"
 
 struct known {
@@ -59,6 +60,7 @@ static enum err need_page(struct conn *c, const char *url, struct arena *scratch
     *ret_is_new = PQntuples(r) > 0;
     if (!*ret_is_new)
         return find_page(c, &key, scratch, f, ret_id);
+    CRASH_POINT("after_page_row");
     *ret_id = result_int(r, 0, 0);
     PARAMS(q, scratch);
     params_int(&q, *ret_id);
@@ -168,6 +170,7 @@ static enum err step_create(
     e = conn_run(c, SQL_SENTINEL_PUT, &p, f, &r);
     if (e)
         return name_taken(c, e, st->name, f);
+    CRASH_POINT("after_sentinel_row");
     st->ret_id = result_int(r, 0, 0);
     PARAMS(q, scratch);
     params_int(&q, st->ret_id);
@@ -295,15 +298,19 @@ static enum err do_step(
     switch (st->kind) {
     case STORE_STEP_CREATE:
         e = step_create(c, st, scratch, f);
+        CRASH_POINT("after_step_create");
         break;
     case STORE_STEP_REPLACE:
         e = step_replace(c, st, &k, scratch, f);
+        CRASH_POINT("after_step_replace");
         break;
     case STORE_STEP_STATE:
         e = step_state(c, st, scratch, f);
+        CRASH_POINT("after_step_state");
         break;
     case STORE_STEP_DROP:
         e = step_drop(c, st, scratch, f);
+        CRASH_POINT("after_step_drop");
         break;
     case STORE_STEP_POINTS:
         e = step_points(c, st, scratch, f);
@@ -313,7 +320,10 @@ static enum err do_step(
         break;
     }
     const char *name = st->name && st->kind == STORE_STEP_REPLACE ? st->name : k.name;
-    return e ? e : put_event(c, st, name, scratch, f); /* (3) */
+    if (!e)
+        e = put_event(c, st, name, scratch, f); /* (3) */
+    CRASH_POINT("after_event_row");
+    return e;
 }
 
 /* ---- requests ---- */
@@ -367,8 +377,11 @@ enum err apply_plan(struct conn *c, struct store_plan_job *job, msec now, struct
 {
     bool is_first = true;
     enum err e = OK;
-    if (job->request_id)
+    if (job->request_id) {
+        CRASH_POINT("before_answer");
         e = answer(c, job, now, scratch, f, &is_first); /* (1) */
+        CRASH_POINT("after_answer");
+    }
     for (size_t i = 0; !e && i < job->nsteps; i++)
         e = is_first ? do_step(c, &job->steps[i], scratch, f)
                      : find_created(c, &job->steps[i], scratch, f);

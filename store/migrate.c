@@ -73,6 +73,7 @@ static enum err apply_one(struct conn *c, const struct migration *m, msec now, s
     }
     if (!e)
         e = conn_script(c, m->sql, f);
+    CRASH_POINT("after_migration_script");
     if (e)
         return e;
     PARAMS(p, scratch);
@@ -116,9 +117,11 @@ static enum err step(struct conn *c, bool quiet, msec now, struct fault *f, bool
             fault_prefix(f, "migration %s: ", migrations[applied].name);
         return e;
     }
-    CRASH_POINT("before_migration_commit");
     *ret_done = applied == migration_count;
-    return conn_run(c, SQL_COMMIT, NULL, f, NULL);
+    CRASH_POINT("before_migration_commit");
+    e = conn_run(c, SQL_COMMIT, NULL, f, NULL);
+    CRASH_POINT("after_migration_commit");
+    return e;
 }
 
 enum err migrate(struct conn *c, bool may_change, bool quiet, msec now, struct fault *f)

@@ -62,7 +62,9 @@ static enum err put_request(struct store *s, const char *verb, const char *text,
     params_text(&p, verb);
     params_text(&p, text);
     params_text(&p, owner);
+    CRASH_POINT("before_request");
     enum err e = conn_run(&s->conn, SQL_REQUEST_PUT, &p, f, &r);
+    CRASH_POINT("after_request");
     if (!e)
         *ret_id = result_int(r, 0, 0);
     return e;
@@ -145,9 +147,9 @@ static enum err run_once(struct store *s, struct store_job *job, struct arena *s
         e = apply(&s->conn, job, clock_wall(s->options.clock), scratch, f);
     *ret_committing = !e;
     if (!e) {
-        CRASH_POINT("before_commit");
+        CRASH_POINT("before_command_commit");
         e = conn_run(&s->conn, SQL_COMMIT, NULL, f, NULL);
-        CRASH_POINT("after_commit");
+        CRASH_POINT("after_command_commit");
     } else {
         conn_roll_back(&s->conn);
     }

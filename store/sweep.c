@@ -37,6 +37,7 @@ static enum err release_some(
         e = conn_run(c, SQL_SWEEP_RELEASE, &p, f, &r);
     if (!e)
         *ret_n = result_int(r, 0, 0);
+    CRASH_POINT("after_release");
     if (!e)
         e = drop_unused_bodies(c, PQgetvalue(r, 0, 1), scratch, f);
     return commit(c, e, f);

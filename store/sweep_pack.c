@@ -98,7 +98,9 @@ static enum err pack_one(struct conn *c, struct body *b, struct body *base, stru
     if (!pays)
         return keep_whole(c, b, scratch, f); /* (3) */
     bool done = false;
+    CRASH_POINT("before_delta");
     e = put_delta(c, b, base, &delta, scratch, f, &done);
+    CRASH_POINT("after_delta");
     if (!e && done) {
         t->packed++;
         t->saved_bytes += b->stored - (int64_t)delta.len;

@@ -66,6 +66,33 @@ static enum err apply_all(struct store_writer *w, const struct list *group,
     return e;
 }
 
+/* Places by what the group begins with, so that each kind of commit can be cut off. */
+static void pass_commit(const struct list *group, bool is_done)
+{
+    switch (list_entry(group->next, struct store_job, link)->kind) {
+    case STORE_JOB_VERSION:
+        if (is_done)
+            CRASH_POINT("after_commit_version");
+        else
+            CRASH_POINT("before_commit_version");
+        break;
+    case STORE_JOB_TOUCH:
+        if (is_done)
+            CRASH_POINT("after_commit_touch");
+        else
+            CRASH_POINT("before_commit_touch");
+        break;
+    case STORE_JOB_PLAN:
+        if (is_done)
+            CRASH_POINT("after_commit_plan");
+        else
+            CRASH_POINT("before_commit_plan");
+        break;
+    case STORE_JOB_LOAD:
+        break;
+    }
+}
+
 static enum err attempt_writing(
         struct store_writer *w, const struct list *group, int64_t number, struct fault *f)
 {
@@ -73,18 +100,22 @@ static enum err attempt_writing(
     enum err e = conn_pipeline(&w->conn, true, f);
     if (!e)
         e = conn_run(&w->conn, SQL_BEGIN, NULL, f, NULL);
+    CRASH_POINT("after_begin");
     if (!e)
         e = apply_all(w, group, scratch, f);
     CRASH_POINT("in_transaction");
     if (!e)
         e = sign(w, number, scratch, f); /* reads its answer, and all before it: (1) */
+    CRASH_POINT("after_sign");
     if (!e)
         e = conn_pipeline(&w->conn, false, f);
     if (e)
         return e;
+    pass_commit(group, /* is_done= */ false);
     CRASH_POINT("before_commit");
     e = conn_run(&w->conn, SQL_COMMIT, NULL, f, NULL);
     CRASH_POINT("after_commit");
+    pass_commit(group, /* is_done= */ true);
     return e;
 }
 
@@ -122,6 +153,7 @@ static void finish(struct store_writer *w, struct list *group)
     }
     CRASH_POINT("before_done");
     writer_give_back(w, group);
+    CRASH_POINT("after_done");
 }
 
 enum outcome { DONE, REFUSED, GIVEN_UP };

@@ -7,6 +7,7 @@
  *  (3) A private server that died is started again before we try to connect.
  */
 #include "store/writer.h"
+#include "base/crash.h"
 #include "base/str.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -185,6 +186,7 @@ static void tell_request(struct store_writer *w, const PGresult *r, int row)
         w->delivered = realloc(w->delivered, w->delivered_cap * sizeof *w->delivered);
         CHECK(w->delivered);
     }
+    CRASH_POINT("before_request_told");
     w->delivered[w->ndelivered++] = a->request.id;
     lock_take(&w->lock);
     list_append(&w->asked, &a->link);

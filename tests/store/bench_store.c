@@ -328,6 +328,19 @@ static void take_answers(void)
 }
 
 /* The same bytes, packed already, into a table with a key, as many at a time. */
+static double cpu_of(int pid)
+{
+    char path[64], text[1024] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *f = fopen(path, "re");
+    CHECK(f && fgets(text, sizeof text, f));
+    fclose(f);
+    unsigned long user = 0, system = 0;
+    CHECK(sscanf(strrchr(text, ')') + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+                  &user, &system) == 2);
+    return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
 static double write_bare(unsigned round)
 {
     enum { GROUP = 128 };
@@ -370,7 +383,16 @@ static void writing(void)
             "INSERT INTO public.bare VALUES ($1::bigint, $2::bigint, $3, $4)", 0, NULL));
     double best = 0, ours = 0, theirs = 0;
     for (unsigned r = 0; r < ROUNDS; r++) {
-        double a = write_ours(r), c = write_bare(r);
+        int mine = b.writer->conn.backend, its = PQbackendPID(b.bare), me = getpid();
+        double s0 = cpu_of(me), m0 = cpu_of(mine), i0 = cpu_of(its);
+        double a = write_ours(r);
+        double s1 = cpu_of(me);
+        double c = write_bare(r);
+        printf("# cpu us: ours %.0f + %.0f, bare %.0f + %.0f\n",
+                (s1 - s0) / PAGES / VERSIONS * 1e6,
+                (cpu_of(mine) - m0) / PAGES / VERSIONS * 1e6,
+                (cpu_of(me) - s1) / PAGES / VERSIONS * 1e6,
+                (cpu_of(its) - i0) / PAGES / VERSIONS * 1e6);
         if (c / a > best) {
             best = c / a;
             ours = a;
