@@ -1,11 +1,36 @@
 #include "base/hash.h"
 #include <openssl/evp.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/random.h>
 #include <xxhash.h>
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h> /* the same functions, the fastest this processor can do */
+#endif
 
 struct hash128 hash128_of(const void *bytes, size_t len)
 {
     XXH128_hash_t h = XXH3_128bits(bytes, len);
+    return (struct hash128){.lo = h.low64, .hi = h.high64};
+}
+
+static uint64_t seed;
+static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
+
+static void seed_make(void)
+{
+    CHECK(getrandom(&seed, sizeof seed, 0) == sizeof seed);
+}
+
+uint64_t hash64_keyed(const void *bytes, size_t len)
+{
+    pthread_once(&seed_once, seed_make);
+    return XXH3_64bits_withSeed(bytes, len, seed);
+}
+
+struct hash128 hash128_keyed(const void *bytes, size_t len, uint64_t key)
+{
+    XXH128_hash_t h = XXH3_128bits_withSeed(bytes, len, key);
     return (struct hash128){.lo = h.low64, .hi = h.high64};
 }
 

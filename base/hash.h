@@ -11,10 +11,15 @@ struct sha256 {
 };
 
 struct hash128 hash128_of(const void *bytes, size_t len);
+/* With a key that whoever chose the bytes does not know. */
+struct hash128 hash128_keyed(const void *bytes, size_t len, uint64_t key);
 static inline bool hash128_equal(struct hash128 a, struct hash128 b)
 {
     return a.lo == b.lo && a.hi == b.hi;
 }
+
+/* For tables whose keys strangers choose: another function in each process. */
+uint64_t hash64_keyed(const void *bytes, size_t len);
 
 struct sha256 sha256_of(const void *bytes, size_t len);
 bool sha256_equal(const struct sha256 *a, const struct sha256 *b);

@@ -11,6 +11,7 @@ struct heap_node {
     msec at;
     uint64_t order;
     uint32_t index; /* HEAP_OUT when not in a heap */
+    uint32_t tag;   /* the owner's: the place would be empty otherwise */
 };
 
 #define HEAP_OUT UINT32_MAX

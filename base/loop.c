@@ -1,13 +1,24 @@
 #include "base/loop.h"
+#include "base/heap.h"
 #include <ev.h>
 #include <stdlib.h>
 
 struct loop {
     struct ev_loop *ev;
+    const struct clock *clock; /* NULL: timers are libev's */
+    struct heap timers;        /* on a clock: struct clocked */
+    uint64_t set;              /* how many were; equal deadlines expire in that order */
+};
+
+/* A timer is libev's or, on a clock, an entry in our own heap. */
+struct clocked {
+    struct ev_timer ev;
+    struct heap_node due;
+    struct loop_timer *timer;
 };
 
 _Static_assert(sizeof(struct ev_io) <= sizeof(struct loop_space), "room for ev_io");
-_Static_assert(sizeof(struct ev_timer) <= sizeof(struct loop_space), "room for ev_timer");
+_Static_assert(sizeof(struct clocked) <= sizeof(struct loop_space), "room for a timer");
 _Static_assert(sizeof(struct ev_signal) <= sizeof(struct loop_space), "room for ev_signal");
 _Static_assert(sizeof(struct ev_async) <= sizeof(struct loop_space), "room for ev_async");
 
@@ -17,6 +28,14 @@ struct loop *loop_new(void)
     CHECK(l);
     l->ev = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
     CHECK(l->ev);
+    heap_init(&l->timers);
+    return l;
+}
+
+struct loop *loop_new_on_clock(const struct clock *clock)
+{
+    struct loop *l = loop_new();
+    l->clock = clock;
     return l;
 }
 
@@ -25,17 +44,42 @@ void loop_free(struct loop *l)
     if (!l)
         return;
     ev_loop_destroy(l->ev);
+    heap_done(&l->timers);
     free(l);
 }
 
 void loop_run(struct loop *l)
 {
+    CHECK(!l->clock);
     ev_run(l->ev, 0);
+}
+
+/* Those that are due now; what they set for now waits for the next round. */
+static bool expire_due(struct loop *l)
+{
+    uint64_t until = l->set;
+    bool any = false;
+    for (;;) {
+        struct heap_node *n = heap_min(&l->timers);
+        if (!n || n->at > clock_mono(l->clock) || n->order >= until)
+            return any;
+        heap_remove(&l->timers, n);
+        struct loop_timer *t = container_of(n, struct clocked, due)->timer;
+        t->expired(t);
+        any = true;
+    }
 }
 
 void loop_run_once(struct loop *l)
 {
-    ev_run(l->ev, EVRUN_ONCE);
+    bool any = l->clock && expire_due(l);
+    ev_run(l->ev, any ? EVRUN_NOWAIT : EVRUN_ONCE);
+}
+
+msec loop_next_timer(const struct loop *l)
+{
+    const struct heap_node *n = heap_min(&l->timers);
+    return n ? n->at : MSEC_NEVER;
 }
 
 void loop_stop(struct loop *l)
@@ -85,28 +129,39 @@ static void timer_cb(struct ev_loop *ev, struct ev_timer *w, int revents)
 void loop_timer_init(struct loop_timer *t, void (*expired)(struct loop_timer *))
 {
     t->expired = expired;
-    struct ev_timer *w = WATCHER(t, ev_timer);
-    ev_timer_init(w, timer_cb, 0., 0.);
-    w->data = t;
+    struct clocked *c = WATCHER(t, clocked);
+    ev_timer_init(&c->ev, timer_cb, 0., 0.);
+    c->ev.data = t;
+    heap_node_init(&c->due);
+    c->timer = t;
 }
 
 void loop_timer_set(struct loop *l, struct loop_timer *t, msec after)
 {
-    struct ev_timer *w = WATCHER(t, ev_timer);
-    ev_timer_stop(l->ev, w);
+    struct clocked *c = WATCHER(t, clocked);
+    if (after < 0)
+        after = 0;
+    if (l->clock) {
+        heap_set(&l->timers, &c->due, clock_mono(l->clock) + after, l->set++);
+        return;
+    }
+    ev_timer_stop(l->ev, &c->ev);
     ev_now_update(l->ev); /* a long callback must not shorten what starts after it */
-    ev_timer_set(w, (double)(after < 0 ? 0 : after) / 1000., 0.);
-    ev_timer_start(l->ev, w);
+    ev_timer_set(&c->ev, (double)after / 1000., 0.);
+    ev_timer_start(l->ev, &c->ev);
 }
 
 void loop_timer_stop(struct loop *l, struct loop_timer *t)
 {
-    ev_timer_stop(l->ev, WATCHER(t, ev_timer));
+    struct clocked *c = WATCHER(t, clocked);
+    heap_remove(&l->timers, &c->due);
+    ev_timer_stop(l->ev, &c->ev);
 }
 
 bool loop_timer_is_set(const struct loop_timer *t)
 {
-    return ev_is_active((const struct ev_timer *)(const void *)t->space.bytes);
+    const struct clocked *c = (const struct clocked *)(const void *)t->space.bytes;
+    return heap_node_is_in(&c->due) || ev_is_active(&c->ev);
 }
 
 static void signal_cb(struct ev_loop *ev, struct ev_signal *w, int revents)

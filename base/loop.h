@@ -3,6 +3,10 @@
  * Sources are embedded in their owner and start stopped.  Callbacks run on the thread in
  * loop_run(), one at a time; only loop_waker_wake() may be called from elsewhere.
  * Nothing called from here may block.
+ *
+ * A loop may be given a clock.  Its timers then follow that clock and nothing else, and
+ * whoever moves the clock runs the loop round by round: that is how the whole engine runs in
+ * simulated time.
  */
 #pragma once
 #include "base/time.h"
@@ -38,9 +42,13 @@ struct loop_waker {
 };
 
 struct loop *loop_new(void);
+struct loop *loop_new_on_clock(const struct clock *clock); /* not for loop_run */
 void loop_free(struct loop *l);
 void loop_run(struct loop *l);      /* until loop_stop */
 void loop_run_once(struct loop *l); /* one round, waiting for something to happen */
+/* On a clock: when the earliest timer is due, as clock_mono says it; MSEC_NEVER: none is set.
+ */
+msec loop_next_timer(const struct loop *l);
 void loop_stop(struct loop *l);
 
 void loop_io_init(struct loop_io *io, void (*ready)(struct loop_io *, int events));

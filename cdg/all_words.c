@@ -76,7 +76,7 @@ static void compare(const struct question *q, struct answer *a)
     if (hash128_equal(old->hash[PAGE_CONTENT], new_->hash[PAGE_CONTENT]) &&
             hash128_equal(old->hash[PAGE_BLOCKS], new_->hash[PAGE_BLOCKS]))
         return;
-    const struct vocabulary *v = vocabulary_of(q, /* folded= */ false);
+    const struct vocabulary *v = vocabulary_changed(q, /* folded= */ false);
     for (size_t i = 0; i < v->count; i++)
         compare_word(q, v->all[i], a);
 }

@@ -23,8 +23,8 @@ void answer_add(struct answer *a, struct arena *life, struct change c)
     a->changes[a->nchanges++] = c;
 }
 
-void answer_add_diff(struct answer *a, struct arena *life, const struct diff *d,
-        const struct diff_item *old, const struct diff_item *new_)
+void answer_add_items(
+        struct answer *a, struct arena *life, const struct diff *d, const struct diff_input *in)
 {
     static const enum change_how how[] = {[DIFF_INSERT] = CHANGE_INSERTED,
             [DIFF_DELETE] = CHANGE_DELETED,
@@ -35,12 +35,31 @@ void answer_add_diff(struct answer *a, struct arena *life, const struct diff *d,
         const struct diff_edit *e = &d->edits[i];
         struct change c = {.how = how[e->how]};
         if (e->old != LCS_NONE)
-            c.old = old[e->old].text;
+            c.old = in->item(in->arg, false, e->old).text;
         if (e->new_ != LCS_NONE)
-            c.new_ = new_[e->new_].text;
+            c.new_ = in->item(in->arg, true, e->new_).text;
         answer_add(a, life, c);
     }
     a->coarse |= d->coarse;
+}
+
+struct given {
+    const struct diff_item *old, *new_;
+};
+
+static struct diff_item given_item(const void *arg, bool new_, size_t i)
+{
+    const struct given *g = arg;
+    return new_ ? g->new_[i] : g->old[i];
+}
+
+void answer_add_diff(struct answer *a, struct arena *life, const struct diff *d,
+        const struct diff_item *old, const struct diff_item *new_)
+{
+    struct given g = {old, new_};
+    struct diff_input in = {.item = given_item, .arg = &g};
+
+    answer_add_items(a, life, d, &in);
 }
 
 void answer_add_sets(struct answer *a, const struct question *q, uint32_t nold, uint32_t nnew,
@@ -80,4 +99,8 @@ void answer_keep(struct answer *a, struct arena *life)
     }
     if (a->reason)
         a->reason = arena_strdup(life, a->reason);
+    if (a->notice)
+        a->notice = arena_strdup(life, a->notice);
+    if (a->state.ptr)
+        a->state.ptr = arena_strndup(life, a->state.ptr, a->state.len);
 }

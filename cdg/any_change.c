@@ -8,62 +8,86 @@
  */
 #include "cdg/cdg_int.h"
 
-/* ---- texts
- * ----------------------------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------------- */
 
-static struct diff_item *block_items(
-        const struct page_digest *d, struct arena *life, size_t *ret_n)
+/* The blocks of a pair, and how they are told: a value of JSON says little without its key. */
+struct told {
+    const struct question *q;
+    const struct blocks *b;
+    bool keyed;
+};
+
+static bool is_json(const struct page_digest *d)
 {
-    struct page_block *blocks;
-    size_t n = page_blocks(d, life, &blocks);
-    struct diff_item *items = arena_array_of(life, n + 1, struct diff_item);
+    return d->type == PAGE_TEXT && d->nodes &&
+           str_equal(page_tag_name(d, d->tags[0]), STR("json"));
+}
 
-    for (size_t i = 0; i < n; i++)
-        items[i].text = blocks[i].text;
-    *ret_n = n;
-    return items;
+/* The name of the element the block stands in. */
+static struct str key_of(const struct told *t, bool new_, size_t i)
+{
+    const struct page_digest *d = new_ ? t->q->new_->digest : t->q->old->digest;
+    uint32_t parent = d->parent[t->b->all[new_][i].node];
+
+    return parent < d->nodes ? page_tag_name(d, d->tags[parent]) : STR("");
+}
+
+static bool told_equal(const void *arg, size_t old, size_t new_)
+{
+    const struct told *t = arg;
+
+    return str_equal(t->b->all[0][old].text, t->b->all[1][new_].text) &&
+           (!t->keyed || str_equal(key_of(t, false, old), key_of(t, true, new_)));
+}
+
+static struct diff_item told_item(const void *arg, bool new_, size_t i)
+{
+    const struct told *t = arg;
+    struct str text = t->b->all[new_][i].text;
+
+    if (t->keyed)
+        text = str_of(arena_printf(
+                t->q->life, "%s: %s", key_of(t, new_, i).ptr, t->b->all[new_][i].text.ptr));
+    return (struct diff_item){.text = text};
 }
 
 static void compare_texts(const struct question *q, struct answer *a)
 {
     const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
-    size_t nold, nnew;
     struct diff d;
 
     if (hash128_equal(old->hash[PAGE_CONTENT], new_->hash[PAGE_CONTENT]) &&
             hash128_equal(old->hash[PAGE_BLOCKS], new_->hash[PAGE_BLOCKS]))
         return;
-    struct diff_item *from = block_items(old, q->life, &nold);
-    struct diff_item *to = block_items(new_, q->life, &nnew);
-    diff_sequences(from, nold, to, nnew, q->life, &d);
-    answer_add_diff(a, q->life, &d, from, to);
+    struct told t = {q, blocks_of(q), is_json(old) && is_json(new_)};
+    struct diff_input in = {t.b->count[0], t.b->count[1], told_equal, told_item, &t};
+    diff_compare(&in, q->life, &d);
+    answer_add_items(a, q->life, &d, &in);
 }
 
-/* ---- elements
- * -------------------------------------------------------------------------------------- */
+/* ---- elements ---------------------------------------------------------------------------- */
 
 static void add_element_edit(const struct question *q, struct answer *a,
-        const struct diff_edit *e, const struct elements *old, const struct elements *new_,
-        bool text_differs)
+        const struct diff_edit *e, const struct element_pair *pair, bool text_differs)
 {
+    const struct elements *old = &pair->old, *new_ = &pair->new_;
     struct change c = {.how = CHANGE_UPDATED};
 
-    if (e->how == DIFF_UPDATE &&
-            str_equal(old->items[e->old].parts[0], new_->items[e->new_].parts[0])) {
-        answer_add_attributes(a, q, &old->items[e->old], &new_->items[e->new_],
+    if (e->how == DIFF_UPDATE && element_pair_same_name(pair, e->old, e->new_)) {
+        answer_add_attributes(a, q, element_item(old, e->old), element_item(new_, e->new_),
                 element_path(q, a, new_->d, new_->node[e->new_]));
         return;
     }
-    bool textual = (e->old == LCS_NONE || old->has_text[e->old]) &&
-                   (e->new_ == LCS_NONE || new_->has_text[e->new_]);
+    bool textual = (e->old == LCS_NONE || element_has_text(old, e->old)) &&
+                   (e->new_ == LCS_NONE || element_has_text(new_, e->new_));
     if (text_differs && textual) /* (2) */
         return;
     if (e->old != LCS_NONE) {
-        c.old = old->items[e->old].text;
+        c.old = element_item(old, e->old)->text;
         c.path = element_path(q, a, old->d, old->node[e->old]);
     }
     if (e->new_ != LCS_NONE) {
-        c.new_ = new_->items[e->new_].text;
+        c.new_ = element_item(new_, e->new_)->text;
         c.path = element_path(q, a, new_->d, new_->node[e->new_]);
     }
     answer_add(a, q->life, c);
@@ -82,11 +106,12 @@ static void compare_elements(const struct question *q, struct answer *a)
 
     if (same_tags(q->old->digest, q->new_->digest))
         return;
-    struct elements old = elements_of(q->old->digest, q->life);
-    struct elements new_ = elements_of(q->new_->digest, q->life);
-    diff_sequences(old.items, old.count, new_.items, new_.count, q->life, &d);
+    struct element_pair pair = element_pair_of(q);
+    struct diff_input in = {
+            pair.old.count, pair.new_.count, element_pair_equal, element_pair_item, &pair};
+    diff_compare(&in, q->life, &d);
     for (size_t i = 0; i < d.count; i++)
-        add_element_edit(q, a, &d.edits[i], &old, &new_, text_differs);
+        add_element_edit(q, a, &d.edits[i], &pair, text_differs);
     a->coarse |= d.coarse;
 }
 

@@ -12,31 +12,30 @@ static bool differs(const struct question *q, enum page_array array)
     return !hash128_equal(q->old->digest->hash[array], q->new_->digest->hash[array]);
 }
 
-/* Elements by their name alone. */
-static struct diff_item *names_of(const struct elements *e, struct arena *life)
-{
-    struct diff_item *items = arena_array_of(life, e->count + 1, struct diff_item);
-
-    for (size_t i = 0; i < e->count; i++) {
-        struct str name = e->items[i].parts[0];
-        items[i].text = str_of(arena_printf(life, "<%.*s>", (int)name.len, name.ptr));
-    }
-    return items;
-}
-
+/* Elements by their name alone; the same for all who ask about a pair. */
 struct aligned {
-    struct elements old, new_;
-    struct diff_item *old_names, *new_names;
+    struct element_pair pair;
+    struct diff_input in;
     struct diff diff;
     uint32_t *match; /* by new element: the old one it is aligned with, or LCS_NONE */
 };
 
+static struct diff_item name_item(const void *arg, bool new_, size_t i)
+{
+    const struct element_pair *p = arg;
+    const struct elements *e = new_ ? &p->new_ : &p->old;
+    struct str name = page_tag_name(e->d, e->d->tags[e->node[i]]);
+
+    return (struct diff_item){
+            .text = str_of(arena_printf(e->life, "<%.*s>", (int)name.len, name.ptr))};
+}
+
 static void match_from_diff(struct aligned *a, struct arena *life)
 {
-    bool *gone = arena_array_of(life, a->old.count + 1, bool);
+    bool *gone = arena_array_of(life, a->pair.old.count + 1, bool);
     size_t old = 0;
 
-    a->match = arena_array_of(life, a->new_.count + 1, uint32_t);
+    a->match = arena_array_of(life, a->pair.new_.count + 1, uint32_t);
     for (size_t i = 0; i < a->diff.count; i++) {
         const struct diff_edit *e = &a->diff.edits[i];
         if (e->old != LCS_NONE)
@@ -44,24 +43,29 @@ static void match_from_diff(struct aligned *a, struct arena *life)
         if (e->new_ != LCS_NONE)
             a->match[e->new_] = LCS_NONE;
     }
-    for (size_t j = 0; j < a->new_.count; j++) {
+    for (size_t j = 0; j < a->pair.new_.count; j++) {
         if (a->match[j] == LCS_NONE)
             continue;
-        while (old < a->old.count && gone[old])
+        while (old < a->pair.old.count && gone[old])
             old++;
-        a->match[j] = old < a->old.count ? (uint32_t)old++ : LCS_NONE;
+        a->match[j] = old < a->pair.old.count ? (uint32_t)old++ : LCS_NONE;
     }
 }
 
-static struct aligned align(const struct question *q)
+static const struct aligned *align(const struct question *q)
 {
-    struct aligned a = {.old = elements_of(q->old->digest, q->life),
-            .new_ = elements_of(q->new_->digest, q->life)};
+    if (q->cache->aligned)
+        return q->cache->aligned;
+    struct question lasting = *q;
+    struct aligned *a = arena_new_of(q->cache->life, struct aligned);
 
-    a.old_names = names_of(&a.old, q->life);
-    a.new_names = names_of(&a.new_, q->life);
-    diff_sequences(a.old_names, a.old.count, a.new_names, a.new_.count, q->life, &a.diff);
-    match_from_diff(&a, q->life);
+    lasting.life = q->cache->life;
+    a->pair = element_pair_of(&lasting);
+    a->in = (struct diff_input){
+            a->pair.old.count, a->pair.new_.count, element_pair_same_name, name_item, &a->pair};
+    diff_compare(&a->in, lasting.life, &a->diff);
+    match_from_diff(a, lasting.life);
+    q->cache->aligned = a;
     return a;
 }
 
@@ -69,16 +73,17 @@ static void compare_structure(const struct question *q, struct answer *answer)
 {
     if (!differs(q, PAGE_CHILDREN))
         return;
-    struct aligned a = align(q);
-    answer_add_diff(answer, q->life, &a.diff, a.old_names, a.new_names);
-    for (size_t j = 0; j < a.new_.count; j++) {
-        if (a.match[j] == LCS_NONE)
+    const struct aligned *a = align(q);
+    const struct elements *from = &a->pair.old, *to = &a->pair.new_;
+    answer_add_items(answer, q->life, &a->diff, &a->in);
+    for (size_t j = 0; j < to->count; j++) {
+        if (a->match[j] == LCS_NONE)
             continue;
-        uint32_t old = a.old.node[a.match[j]], new_ = a.new_.node[j];
-        uint32_t before = a.old.d->children[old], after = a.new_.d->children[new_];
+        uint32_t old = from->node[a->match[j]], new_ = to->node[j];
+        uint32_t before = from->d->children[old], after = to->d->children[new_];
         if (before == after)
             continue;
-        struct change c = {CHANGE_UPDATED, .path = element_path(q, answer, a.new_.d, new_)};
+        struct change c = {CHANGE_UPDATED, .path = element_path(q, answer, to->d, new_)};
         c.old = str_of(arena_printf(q->life, "%u children", before));
         c.new_ = str_of(arena_printf(q->life, "%u children", after));
         answer_add(answer, q->life, c);
@@ -91,8 +96,8 @@ static void compare_tags(const struct question *q, struct answer *answer)
 {
     if (!differs(q, PAGE_TAGS))
         return;
-    struct aligned a = align(q);
-    answer_add_diff(answer, q->life, &a.diff, a.old_names, a.new_names);
+    const struct aligned *a = align(q);
+    answer_add_items(answer, q->life, &a->diff, &a->in);
     if (answer->result != CDG_C) /* a text came or went */
         answer_add_first_difference(answer, q);
 }
@@ -101,43 +106,47 @@ static void compare_attributes(const struct question *q, struct answer *answer)
 {
     if (!differs(q, PAGE_ATTRIBUTES))
         return;
-    struct aligned a = align(q);
-    for (size_t j = 0; j < a.new_.count; j++) {
-        const struct diff_item *old = &a.old.items[a.match[j] == LCS_NONE ? 0 : a.match[j]];
-        const struct diff_item *new_ = &a.new_.items[j];
-        if (a.match[j] != LCS_NONE && !str_equal(old->text, new_->text))
-            answer_add_attributes(
-                    answer, q, old, new_, element_path(q, answer, a.new_.d, a.new_.node[j]));
-    }
+    const struct aligned *a = align(q);
+    const struct elements *from = &a->pair.old, *to = &a->pair.new_;
+    for (size_t j = 0; j < to->count; j++)
+        if (a->match[j] != LCS_NONE && !element_pair_equal(&a->pair, a->match[j], j))
+            answer_add_attributes(answer, q, element_item(from, a->match[j]),
+                    element_item(to, j), element_path(q, answer, to->d, to->node[j]));
     if (answer->result != CDG_C)
         answer->reason = "elements that came or went shifted the others";
     answer->result = CDG_C;
-    answer->coarse |= a.diff.coarse;
+    answer->coarse |= a->diff.coarse;
 }
 
-static struct diff_item *texts_of(const struct page_digest *d, struct arena *life)
-{
-    struct diff_item *items = arena_array_of(life, d->texts + 1, struct diff_item);
+struct texts {
+    const struct page_digest *old, *new_;
+};
 
-    for (uint32_t i = 0; i < d->texts; i++)
-        items[i].text = page_text(d, i);
-    return items;
+static bool texts_equal(const void *arg, size_t old, size_t new_)
+{
+    const struct texts *t = arg;
+    return str_equal(page_text(t->old, (uint32_t)old), page_text(t->new_, (uint32_t)new_));
+}
+
+static struct diff_item text_item(const void *arg, bool new_, size_t i)
+{
+    const struct texts *t = arg;
+    return (struct diff_item){.text = page_text(new_ ? t->new_ : t->old, (uint32_t)i)};
 }
 
 static void compare_content(const struct question *q, struct answer *answer)
 {
-    const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
+    struct texts t = {q->old->digest, q->new_->digest};
+    struct diff_input in = {t.old->texts, t.new_->texts, texts_equal, text_item, &t};
     struct diff d;
 
     if (!differs(q, PAGE_CONTENT))
         return;
-    struct diff_item *from = texts_of(old, q->life), *to = texts_of(new_, q->life);
-    diff_sequences(from, old->texts, to, new_->texts, q->life, &d);
-    answer_add_diff(answer, q->life, &d, from, to);
+    diff_compare(&in, q->life, &d);
+    answer_add_items(answer, q->life, &d, &in);
 }
 
-/* ---- what CHANGED > n% counts
- * ------------------------------------------------------------------ */
+/* ---- what CHANGED > n% counts ------------------------------------------------------------ */
 
 static struct str_list structure_parts(const struct question *q, const struct cdg_version *v)
 {

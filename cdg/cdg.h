@@ -108,6 +108,10 @@ MUST_USE enum err cdg_check(
  * digests: a regular expression on the source. */
 bool cdg_wants_source(const struct cdg_expr *expr);
 
+/* Whether answering takes what the answer before told to remember: a phrase followed by its
+ * own words. */
+bool cdg_wants_state(const struct cdg_expr *expr);
+
 /* A sentinel joins a page once; joining again is our own mistake.  Leaving twice is fine. */
 MUST_USE enum err cdg_join(struct cdg *g, const struct cdg_subscription *s, struct fault *f);
 void cdg_leave(struct cdg *g, int64_t page_id, int64_t sentinel_id);
@@ -158,17 +162,29 @@ struct cdg_finding {
     unsigned inserted, deleted, updated, moved;
     const char *summary; /* C: one line for people; N: ""; U: the reason */
     const char *detail;  /* C: JSON {"leaves":[...]}; else NULL */
+    const char *notice;  /* a sentence the owner is to be told once; NULL: none */
 };
 
 struct cdg_verdict {
     int64_t sentinel_id;
     const struct cdg_finding *finding;
+    struct str state; /* what to remember for the sentinel, one text; ptr NULL: as before */
 };
 
 /* Compares.  Each question is asked once for a version pair, whoever asks; a sentinel gets
  * exactly one verdict.  Everything returned lives in `life`. */
 size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_version,
         cdg_old_fn old, void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts);
+
+/* What is remembered for a sentinel since its last computed pair; ptr NULL: nothing yet.
+ * Called on the thread that runs the plan; the answer must stay until the run is over. */
+typedef struct str (*cdg_state_fn)(int64_t sentinel_id, void *arg);
+
+/* The same for plans whose members may keep a state (cdg_wants_state).  The states in the
+ * verdicts are to be committed with the version, and to be given at the next pair. */
+size_t cdg_plan_run_states(const struct cdg_plan *p, const struct cdg_version *new_version,
+        cdg_old_fn old, cdg_state_fn state, void *arg, struct arena *life,
+        const struct cdg_verdict **ret_verdicts);
 
 /* One expression between two versions, without a graph: for `vigil compare`, replay. */
 MUST_USE enum err cdg_compare_once(const struct cdg_expr *expr, const struct cdg_version *old,

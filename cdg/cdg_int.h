@@ -9,8 +9,7 @@
 #include "base/map.h"
 #include "cdg/cdg.h"
 
-/* ---- nodes: node.c -------------------------------------------------------------------------
- */
+/* ---- nodes: node.c ----------------------------------------------------------------------- */
 
 struct cdg_node {
     struct map_node by_key;
@@ -20,6 +19,7 @@ struct cdg_node {
     struct arena *life; /* a leaf's arguments and what was made of them */
     struct cdg_leaf leaf;
     struct page_selector *region; /* NULL: the whole page */
+    bool keeps;                   /* it, or something below it, keeps a state */
     void *prepared;               /* by the kind, read-only once made */
     const char *key;              /* a leaf's canonical form */
 
@@ -41,8 +41,7 @@ struct cdg_node *node_ref_expr(
         struct node_table *t, struct arena *life, const struct cdg_expr *e);
 void node_unref(struct node_table *t, struct cdg_node *n);
 
-/* ---- kinds: kinds.c, and a file each
- * ---------------------------------------------------------- */
+/* ---- kinds: kinds.c, and a file each ----------------------------------------------------- */
 
 /* One difference. */
 enum change_how {
@@ -67,6 +66,8 @@ struct answer {
     size_t nchanges, cap;
     size_t counts[CHANGE_HOW_COUNT]; /* all there were */
     bool coarse;                     /* correct, but perhaps not the smallest list */
+    struct str state;                /* to be remembered for the next pair; ptr NULL: none */
+    const char *notice;              /* for the owner, once; NULL: none */
 };
 
 enum { CHANGES_LISTED = 500, ITEM_BYTES = 4000 };
@@ -78,12 +79,19 @@ struct question {
     const struct cdg_version *old, *new_;
     struct pair_cache *cache;
     struct arena *life; /* as long as the question; the answer is copied out of it */
+    uint64_t key;       /* which question it is, for its state */
+    struct str state;   /* what its sentinel remembers; ptr NULL: nothing */
 };
 
 /* What several questions about one pair share; made when first asked for. */
 struct pair_cache {
     struct arena *life;
-    struct vocabulary *words, *folded;
+    struct vocabulary *words, *folded;           /* of all of both versions */
+    struct vocabulary *changed, *changed_folded; /* of where they differ */
+    struct vocabulary *places;                   /* the same, counts only of these places */
+    struct taken *taken;                         /* and which these are */
+    struct blocks *blocks;
+    struct aligned *aligned;
 };
 
 struct str_list {
@@ -100,6 +108,8 @@ struct cdg_kind {
     void (*compare)(const struct question *q, struct answer *a);
     /* What CHANGED > n% counts in one version, in order.  NULL: it cannot be asked. */
     struct str_list (*parts)(const struct question *q, const struct cdg_version *v);
+    /* Whether answering needs what the answer before told to remember.  NULL: never. */
+    bool (*keeps)(const struct cdg_leaf *leaf);
 };
 
 const struct cdg_kind *kind_of(int kind);
@@ -108,8 +118,7 @@ enum err leaf_region(const struct cdg_leaf *leaf, struct arena *life, struct fau
         struct page_selector **ret_selector);
 enum err leaf_check(const struct cdg_leaf *leaf, struct fault *f);
 
-/* ---- answers: answer.c
- * -------------------------------------------------------------------------- */
+/* ---- answers: answer.c ------------------------------------------------------------------- */
 
 void answer_add(struct answer *a, struct arena *life, struct change c);
 /* The difference of two sorted sets of a digest's strings. */
@@ -119,35 +128,55 @@ void answer_unknown(struct answer *a, const char *reason);
 /* Copies what the answer points to, texts no longer than anybody is shown. */
 void answer_keep(struct answer *a, struct arena *life);
 
-/* ---- words: vocabulary.c -------------------------------------------------------------------
- */
+/* ---- words: vocabulary.c ----------------------------------------------------------------- */
 
 /* The words of both versions of a pair, each once, with how often they occur. */
 struct vocabulary {
-    struct map by_text;
     struct vocabulary_word **all; /* in order of first appearance, the old version first */
     size_t count, cap;
     uint32_t *seq[2]; /* the words of the old and of the new version, as numbers */
-    size_t nseq[2];
+    size_t nseq[2], seq_cap[2];
+    uint32_t *slots; /* open addressing: number + 1 */
+    size_t mask;
 };
 
 struct vocabulary_word {
-    struct map_node by_text;
     struct str text;
+    uint64_t hash;
     uint32_t number;
     uint32_t counts[2]; /* old, new */
 };
 
 /* As they are written, or without regard to case. */
 const struct vocabulary *vocabulary_of(const struct question *q, bool folded);
+
+/* Only the words of blocks that differ and VOCABULARY_MARGIN words around each: a word that is
+ * not there, and a row of at most VOCABULARY_MARGIN + 1 words that is not there, occurs as
+ * often in both.  Counts are true for words whose counts differ. */
+enum { VOCABULARY_MARGIN = 8 };
+const struct vocabulary *vocabulary_changed(const struct question *q, bool folded);
+
+/* The blocks of both versions, and which of the old is which of the new. */
+struct blocks {
+    struct page_block *all[2];
+    size_t count[2];
+    uint32_t *match; /* by new block; LCS_NONE: none */
+};
+const struct blocks *blocks_of(const struct question *q);
 const struct vocabulary_word *vocabulary_find(const struct vocabulary *v, struct str text);
 /* "word (1→3)" */
 struct str with_counts(struct arena *life, struct str word, uint32_t old, uint32_t new_);
 /* Every word of the page in order. */
 struct str_list page_words(const struct page_digest *d, struct arena *life);
 
-/* ---- keywords: keywords.c -------------------------------------------------------------------
- */
+/* ---- phrases followed by their own words: track.c ---------------------------------------- */
+
+enum { STATE_BYTES = 1 << 20 };
+
+void track_compare(const struct question *q, struct answer *a);
+struct str_list track_parts(const struct question *q, const struct cdg_version *v);
+
+/* ---- keywords: keywords.c ---------------------------------------------------------------- */
 
 struct keyword {
     const char *written;
@@ -158,39 +187,49 @@ struct keyword {
 struct keyword keyword_read(const char *written, struct arena *life);
 bool keyword_occurs(const struct keyword *k, struct str text);
 
-/* ---- matching of elements: match.c
- * ----------------------------------------------------------- */
+/* ---- matching of elements: match.c ------------------------------------------------------- */
 
 #define NO_NODE UINT32_MAX
 
 /* A digest's tree as matching sees it; all arrays are by node. */
 struct tree {
     const struct page_digest *d;
-    uint32_t *end, *parent; /* parent NO_NODE: a root */
-    uint64_t *weight;       /* length of the canonical text of what is below and itself */
-    struct hash128 *hash;   /* of the same */
-    struct str *id;         /* ptr NULL: none */
-    uint32_t *match;        /* in the other tree; NO_NODE: none */
+    const uint32_t *end, *parent; /* parent NO_NODE: a root */
+    uint64_t *weight;             /* length of the canonical text of what is below and itself */
+    struct hash128 *hash;         /* of the same */
+    struct str *id;               /* ptr NULL: none */
+    uint32_t *match;              /* in the other tree; NO_NODE: none */
 };
 
 struct tree tree_of(const struct page_digest *d, struct arena *life);
 /* Which element of the old tree is which of the new one. */
 void trees_match(struct tree *old, struct tree *new_, struct arena *life);
 
-/* ---- elements: elements.c ------------------------------------------------------------------
- */
+/* ---- elements: elements.c ---------------------------------------------------------------- */
 
+/* The elements of a digest as items, each written out when it is asked for. */
 struct elements {
     const struct page_digest *d;
-    struct diff_item *items; /* "<a href=\"x\">", parts: name, then each attribute */
-    uint32_t *node;          /* by item */
-    bool *has_text;          /* by item: a text stands below it */
+    struct arena *life;
+    struct diff_item **items; /* "<a href=\"x\">", parts: name, then each attribute */
+    uint32_t *node;           /* by item */
     size_t count;
 };
 
 struct elements elements_of(const struct page_digest *d, struct arena *life);
-/* Behind the last node below each node. */
-uint32_t *subtree_ends(const struct page_digest *d, struct arena *life);
+const struct diff_item *element_item(const struct elements *e, size_t i);
+bool element_has_text(const struct elements *e, size_t i); /* a text stands below it */
+
+/* The elements of a pair. */
+struct element_pair {
+    struct elements old, new_;
+    const uint32_t *tag; /* by number of the old one's tags: the new one's, or LCS_NONE */
+};
+struct element_pair element_pair_of(const struct question *q);
+/* As diff_input wants it: by name and attributes, or by name alone. */
+bool element_pair_equal(const void *pair, size_t old, size_t new_);
+bool element_pair_same_name(const void *pair, size_t old, size_t new_);
+struct diff_item element_pair_item(const void *pair, bool new_, size_t i);
 /* The texts from one node up to another, blocks with a space between them. */
 struct str subtree_text(
         const struct page_digest *d, uint32_t node, uint32_t end, struct arena *life);
@@ -202,14 +241,23 @@ void answer_add_attributes(struct answer *a, const struct question *q,
 /* Where the trees first differ, as an update: a change has something to show. */
 void answer_add_first_difference(struct answer *a, const struct question *q);
 
-/* ---- sequences: lcs.c, diff.c
- * ------------------------------------------------------------------- */
+/* ---- sequences: lcs.c, diff.c ------------------------------------------------------------ */
 
 /* Longest common subsequence of two sequences of symbols; of several, the one with the
  * smallest positions in `b`.  Writes for each of b's positions the position in `a` it is
  * matched with, or LCS_NONE.  False: too large, matched by landmarks, perhaps not longest. */
 #define LCS_NONE UINT32_MAX
 bool lcs_match(const uint32_t *a, size_t na, const uint32_t *b, size_t nb, uint32_t *ret_match);
+/* The same for sequences whose items can only be asked whether they are equal.  False: they
+ * differ in too many places, nothing is written. */
+struct lcs_pair {
+    size_t na, nb;
+    bool (*equal)(const void *arg, size_t a, size_t b);
+    const void *arg;
+    size_t most; /* differences beyond this many do not matter; 0: all do */
+};
+bool lcs_match_few(const struct lcs_pair *p, uint32_t *ret_match);
+bool lcs_length_few(const struct lcs_pair *p, size_t *ret_length);
 /* Its length only; one row of memory. */
 size_t lcs_length(const uint32_t *a, size_t na, const uint32_t *b, size_t nb);
 
@@ -235,14 +283,24 @@ struct diff {
 
 void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_item *new_,
         size_t nnew, struct arena *life, struct diff *ret);
+
+/* The same for items that are costly to write out: only those that differ are asked for. */
+struct diff_input {
+    size_t nold, nnew;
+    bool (*equal)(const void *arg, size_t old, size_t new_);
+    struct diff_item (*item)(const void *arg, bool new_, size_t i);
+    const void *arg;
+};
+void diff_compare(const struct diff_input *in, struct arena *life, struct diff *ret);
 /* 1 - 2 LCS / (|a| + |b|), 0 for two empty lists; approximate above a size nobody reads. */
 double list_ratio(struct str_list a, struct str_list b);
 /* Adds a diff's edits to an answer. */
+void answer_add_items(struct answer *a, struct arena *life, const struct diff *d,
+        const struct diff_input *in);
 void answer_add_diff(struct answer *a, struct arena *life, const struct diff *d,
         const struct diff_item *old, const struct diff_item *new_);
 
-/* ---- pages, groups, members: graph.c
- * -------------------------------------------------------------- */
+/* ---- pages, groups, members: graph.c ----------------------------------------------------- */
 
 struct page_node {
     struct map_node by_id;
@@ -280,8 +338,7 @@ struct page_node *graph_page(const struct cdg *g, int64_t page_id);
 /* The old version of the pair that `version` completes for the member; 0: none. */
 int64_t member_old_version(const struct member *m, int64_t version);
 
-/* ---- plans: plan.c, run.c
- * ---------------------------------------------------------------------------- */
+/* ---- plans: plan.c, run.c ---------------------------------------------------------------- */
 
 struct plan_node {
     const struct cdg_node *node;
@@ -315,6 +372,8 @@ struct pair_run {
     struct cdg_finding **findings; /* of roots */
     struct pair_cache cache;
     struct arena *life;
+    struct str state;   /* of the sentinel it is run for, where one is kept */
+    const char *notice; /* of the root that is being answered */
 };
 
 const struct cdg_finding *run_finding(struct pair_run *r, uint32_t root);

@@ -12,6 +12,7 @@
 #include "cdg/cdg_int.h"
 
 #define WORK_MAX ((uint64_t)40 * 1000 * 1000)
+enum { LISTS_SHORT = 1500 }; /* what few.c takes on */
 
 struct symbol {
     struct map_node by_text;
@@ -26,21 +27,28 @@ struct symbols {
 };
 
 struct words {
-    uint32_t *all;
+    const struct str *all;
     size_t count;
     bool known;
 };
 
+/* Most items are never looked at, so what is known of them is made when first asked for. */
+struct known_item {
+    struct diff_item item;
+    struct words words;
+    uint32_t symbol; /* + 1; 0: not known */
+};
+
 struct side {
-    const struct diff_item *items;
+    bool is_new;
+    struct known_item **items; /* NULL: nobody asked */
     size_t count;
-    uint32_t *symbols;
-    struct words *words;
 };
 
 struct work {
+    const struct diff_input *in;
     struct arena *scratch;
-    struct symbols texts, words;
+    struct symbols texts;
     struct side old, new_;
     uint64_t spent;
     struct arena *life;
@@ -64,73 +72,122 @@ static uint32_t symbol_of(struct symbols *s, struct str text)
     return k->number;
 }
 
-/* ---- change ratio
- * --------------------------------------------------------------------------------- */
+/* ---- change ratio ------------------------------------------------------------------------ */
 
-static struct words words_of(struct symbols *s, const struct diff_item *item)
+static struct words words_of(struct arena *life, const struct diff_item *item)
 {
-    size_t n = 0, at = 0;
-    struct str word;
+    size_t n = 0, cap = 16;
+    struct str word, *all;
 
-    if (item->parts) {
-        uint32_t *all = arena_array_of(s->life, item->nparts + 1, uint32_t);
-        for (size_t i = 0; i < item->nparts; i++)
-            all[i] = symbol_of(s, item->parts[i]);
-        return (struct words){all, item->nparts, true};
+    if (item->parts)
+        return (struct words){item->parts, item->nparts, true};
+    all = arena_alloc(life, cap * sizeof *all);
+    for (size_t at = 0; page_word_next(item->text, &at, &word); all[n++] = word) {
+        if (n < cap)
+            continue;
+        struct str *bigger = arena_alloc(life, 2 * cap * sizeof *all);
+        memcpy(bigger, all, n * sizeof *all);
+        all = bigger;
+        cap *= 2;
     }
-    while (page_word_next(item->text, &at, &word))
-        n++;
-    uint32_t *all = arena_array_of(s->life, n + 1, uint32_t);
-    at = n = 0;
-    while (page_word_next(item->text, &at, &word))
-        all[n++] = symbol_of(s, word);
     return (struct words){all, n, true};
 }
 
-static double ratio_of(const struct words *a, const struct words *b)
+struct two_lists {
+    const struct str *a, *b;
+};
+
+static bool words_equal(const void *arg, size_t a, size_t b)
 {
-    if (a->count + b->count == 0)
-        return 0;
-    size_t common = lcs_length(a->all, a->count, b->all, b->count);
-    return 1.0 - 2.0 * (double)common / (double)(a->count + b->count);
+    const struct two_lists *t = arg;
+    return str_equal(t->a[a], t->b[b]);
 }
 
 /* Longer lists than a table of this many cells are matched by landmarks. */
 #define RATIO_CELLS ((uint64_t)64 * 1000 * 1000)
 
-static size_t common_length(const struct words *a, const struct words *b, struct arena *scratch)
+/* The slow way, for lists that have little in common. */
+static size_t common_length(const struct words *a, const struct words *b)
 {
-    if ((uint64_t)a->count * b->count <= RATIO_CELLS)
-        return lcs_length(a->all, a->count, b->all, b->count);
-    uint32_t *match = arena_array_of(scratch, b->count, uint32_t);
+    SCRATCH struct arena *scratch = arena_new(NULL, "ratio");
+    struct symbols s = {.life = scratch};
+    uint32_t *x = arena_array_of(scratch, a->count + 1, uint32_t);
+    uint32_t *y = arena_array_of(scratch, b->count + 1, uint32_t), *match;
     size_t n = 0;
-    (void)lcs_match(a->all, a->count, b->all, b->count, match); /* a ratio may be approximate */
+
+    map_init(&s.map);
+    for (size_t i = 0; i < a->count; i++)
+        x[i] = symbol_of(&s, a->all[i]);
+    for (size_t i = 0; i < b->count; i++)
+        y[i] = symbol_of(&s, b->all[i]);
+    map_done(&s.map);
+    if ((uint64_t)a->count * b->count <= RATIO_CELLS)
+        return lcs_length(x, a->count, y, b->count);
+    match = arena_array_of(scratch, b->count, uint32_t);
+    (void)lcs_match(x, a->count, y, b->count, match); /* a ratio may be approximate */
     for (size_t i = 0; i < b->count; i++)
         n += match[i] != LCS_NONE;
     return n;
 }
 
+static double ratio_of(const struct words *a, const struct words *b)
+{
+    struct two_lists lists = {a->all, b->all};
+    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, 0};
+    size_t common;
+
+    if (a->count + b->count == 0)
+        return 0;
+    if (!lcs_length_few(&pair, &common))
+        common = common_length(a, b);
+    return 1.0 - 2.0 * (double)common / (double)(a->count + b->count);
+}
+
+/* Whether at least half of two lists is common: the ratio is 0.5 at most. */
+static bool share_half(const struct words *a, const struct words *b)
+{
+    struct two_lists lists = {a->all, b->all};
+    size_t most = (a->count + b->count) / 2, common;
+    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, most ? most : 1};
+
+    if (lcs_length_few(&pair, &common))
+        return 4 * common >= a->count + b->count;
+    return most > LISTS_SHORT && ratio_of(a, b) <= 0.5;
+}
+
 double list_ratio(struct str_list a, struct str_list b)
 {
-    SCRATCH struct arena *scratch = arena_new(NULL, "ratio");
-    struct symbols s = {.life = scratch};
-    struct diff_item x = {.parts = a.all, .nparts = a.count},
-                     y = {.parts = b.all, .nparts = b.count};
+    struct words old = {a.all, a.count, true}, new_ = {b.all, b.count, true};
+    return ratio_of(&old, &new_);
+}
 
-    if (a.count + b.count == 0)
-        return 0;
-    map_init(&s.map);
-    struct words old = words_of(&s, &x), new_ = words_of(&s, &y);
-    map_done(&s.map);
-    return 1.0 -
-           2.0 * (double)common_length(&old, &new_, scratch) / (double)(a.count + b.count);
+static struct known_item *item_at(struct work *w, struct side *side, size_t i)
+{
+    struct known_item **k = &side->items[i];
+
+    if (!*k) {
+        *k = arena_new_of(w->scratch, struct known_item);
+        (*k)->item = w->in->item(w->in->arg, side->is_new, i);
+    }
+    return *k;
 }
 
 static struct words *item_words(struct work *w, struct side *side, size_t i)
 {
-    if (!side->words[i].known)
-        side->words[i] = words_of(&w->words, &side->items[i]);
-    return &side->words[i];
+    struct known_item *k = item_at(w, side, i);
+
+    if (!k->words.known)
+        k->words = words_of(w->scratch, &k->item);
+    return &k->words;
+}
+
+static uint32_t item_symbol(struct work *w, struct side *side, size_t i)
+{
+    struct known_item *k = item_at(w, side, i);
+
+    if (!k->symbol)
+        k->symbol = 1 + symbol_of(&w->texts, k->item.key.ptr ? k->item.key : k->item.text);
+    return k->symbol - 1;
 }
 
 static bool is_update(struct work *w, size_t old, size_t new_)
@@ -142,11 +199,10 @@ static bool is_update(struct work *w, size_t old, size_t new_)
     if (4 * less < a->count + b->count) /* too different in length to share half */
         return false;
     w->spent += (uint64_t)a->count * b->count + 16;
-    return w->spent <= WORK_MAX && ratio_of(a, b) <= 0.5;
+    return w->spent <= WORK_MAX && share_half(a, b);
 }
 
-/* ---- edits
- * ------------------------------------------------------------------------------------------ */
+/* ---- edits ------------------------------------------------------------------------------- */
 
 static void add(struct work *w, enum diff_how how, uint32_t old, uint32_t new_)
 {
@@ -181,7 +237,7 @@ static void gap(struct work *w, size_t a, size_t to_a, size_t b, size_t to_b)
             continue;
         add_range(w, DIFF_DELETE, a, i);
         add_range(w, DIFF_INSERT, b, j);
-        if (w->old.symbols[i] != w->new_.symbols[j]) /* a coarse match may leave equal ones */
+        if (!w->in->equal(w->in->arg, i, j)) /* a coarse match may leave equal ones */
             add(w, DIFF_UPDATE, (uint32_t)i, (uint32_t)j);
         a = i + 1;
         b = j + 1;
@@ -194,6 +250,13 @@ static void gap(struct work *w, size_t a, size_t to_a, size_t b, size_t to_b)
 static void find_moves(struct work *w)
 {
     struct diff *d = w->diff;
+    uint32_t *of = arena_array_of(w->scratch, d->count + 1, uint32_t); /* text by edit */
+
+    for (size_t i = 0; i < d->count; i++)
+        if (d->edits[i].how == DIFF_DELETE)
+            of[i] = item_symbol(w, &w->old, d->edits[i].old);
+        else if (d->edits[i].how == DIFF_INSERT)
+            of[i] = item_symbol(w, &w->new_, d->edits[i].new_);
     /* for each text the deletions of it, first one first */
     uint32_t *first = arena_array_of(w->scratch, w->texts.count + 1, uint32_t);
     uint32_t *next = arena_array_of(w->scratch, d->count + 1, uint32_t);
@@ -202,17 +265,16 @@ static void find_moves(struct work *w)
     for (size_t i = d->count; i-- > 0;) {
         if (d->edits[i].how != DIFF_DELETE)
             continue;
-        uint32_t s = w->old.symbols[d->edits[i].old];
-        next[i] = first[s];
-        first[s] = (uint32_t)i;
+        next[i] = first[of[i]];
+        first[of[i]] = (uint32_t)i;
     }
     size_t kept = 0;
     for (size_t i = 0; i < d->count; i++) {
         struct diff_edit *e = &d->edits[i];
-        uint32_t from = e->how == DIFF_INSERT ? first[w->new_.symbols[e->new_]] : LCS_NONE;
+        uint32_t from = e->how == DIFF_INSERT ? first[of[i]] : LCS_NONE;
         if (from == LCS_NONE)
             continue;
-        first[w->new_.symbols[e->new_]] = next[from];
+        first[of[i]] = next[from];
         e->how = DIFF_MOVE; /* (2) */
         e->old = d->edits[from].old;
         d->edits[from].old = LCS_NONE; /* told by the move */
@@ -223,45 +285,87 @@ static void find_moves(struct work *w)
     d->count = kept;
 }
 
-/* ---- the whole
- * ---------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
-static void side_init(struct work *w, struct side *s, const struct diff_item *items, size_t n)
+static struct side side_of(struct work *w, bool is_new, size_t count)
 {
-    s->items = items;
-    s->count = n;
-    s->symbols = arena_array_of(w->scratch, n + 1, uint32_t);
-    s->words = arena_array_of(w->scratch, n + 1, struct words);
-    for (size_t i = 0; i < n; i++)
-        s->symbols[i] = symbol_of(&w->texts, items[i].key.ptr ? items[i].key : items[i].text);
+    return (struct side){
+            is_new, arena_array_of(w->scratch, count + 1, struct known_item *), count};
 }
 
-void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_item *new_,
-        size_t nnew, struct arena *life, struct diff *ret)
+static uint32_t *symbols_of(struct work *w, struct side *s)
+{
+    uint32_t *all = arena_array_of(w->scratch, s->count + 1, uint32_t);
+
+    for (size_t i = 0; i < s->count; i++)
+        all[i] = item_symbol(w, s, i);
+    return all;
+}
+
+/* True: exactly. */
+static bool match_items(struct work *w, uint32_t *match)
+{
+    const struct diff_input *in = w->in;
+    struct lcs_pair pair = {in->nold, in->nnew, in->equal, in->arg, 0};
+
+    if (lcs_match_few(&pair, match))
+        return true;
+    return lcs_match(
+            symbols_of(w, &w->old), in->nold, symbols_of(w, &w->new_), in->nnew, match);
+}
+
+void diff_compare(const struct diff_input *in, struct arena *life, struct diff *ret)
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "diff");
-    struct work w = {.scratch = scratch, .life = life, .diff = ret};
+    struct work w = {.in = in, .scratch = scratch, .life = life, .diff = ret};
 
     *ret = (struct diff){.edits = NULL};
-    w.texts.life = w.words.life = scratch;
+    w.texts.life = scratch;
     map_init(&w.texts.map);
-    map_init(&w.words.map);
-    side_init(&w, &w.old, old, nold);
-    side_init(&w, &w.new_, new_, nnew);
+    w.old = side_of(&w, false, in->nold);
+    w.new_ = side_of(&w, true, in->nnew);
 
-    uint32_t *match = arena_array_of(scratch, nnew + 1, uint32_t);
-    ret->coarse = !lcs_match(w.old.symbols, nold, w.new_.symbols, nnew, match);
+    uint32_t *match = arena_array_of(scratch, in->nnew + 1, uint32_t);
+    ret->coarse = !match_items(&w, match);
     size_t a = 0, b = 0;
-    for (size_t j = 0; j < nnew; j++) {
+    for (size_t j = 0; j < in->nnew; j++) {
         if (match[j] == LCS_NONE)
             continue;
         gap(&w, a, match[j], b, j);
         a = match[j] + 1;
         b = j + 1;
     }
-    gap(&w, a, nold, b, nnew);
+    gap(&w, a, in->nold, b, in->nnew);
     find_moves(&w);
     ret->coarse |= w.spent > WORK_MAX;
     map_done(&w.texts.map);
-    map_done(&w.words.map);
+}
+
+/* ---- items that are all there ------------------------------------------------------------ */
+
+struct given {
+    const struct diff_item *old, *new_;
+};
+
+static bool given_equal(const void *arg, size_t old, size_t new_)
+{
+    const struct given *g = arg;
+    const struct diff_item *x = &g->old[old], *y = &g->new_[new_];
+
+    return str_equal(x->key.ptr ? x->key : x->text, y->key.ptr ? y->key : y->text);
+}
+
+static struct diff_item given_item(const void *arg, bool new_, size_t i)
+{
+    const struct given *g = arg;
+    return new_ ? g->new_[i] : g->old[i];
+}
+
+void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_item *new_,
+        size_t nnew, struct arena *life, struct diff *ret)
+{
+    struct given g = {old, new_};
+    struct diff_input in = {nold, nnew, given_equal, given_item, &g};
+
+    diff_compare(&in, life, ret);
 }

@@ -49,12 +49,11 @@ static struct str own_text(const struct tree *t, uint32_t node, struct arena *li
 
 static bool qualifies(const struct question *q, const struct tree *t, uint32_t node)
 {
-    SCRATCH struct arena *scratch = arena_new(NULL, "element");
-
     if (!has_name(q, t->d, node))
         return false;
     if (!q->leaf->contains)
         return true;
+    SCRATCH struct arena *scratch = arena_new(NULL, "element");
     struct str text = q->leaf->strict ? own_text(t, node, scratch)
                                       : subtree_text(t->d, node, t->end[node], scratch);
     return keyword_occurs(q->prepared, text);
@@ -70,8 +69,7 @@ static void add_new_side(const struct question *q, struct answer *a, const struc
 {
     uint32_t twin = new_->match[node];
     bool same = twin != NO_NODE && hash128_equal(old->hash[twin], new_->hash[node]);
-    bool wanted = q->leaf->status == CDG_EXISTS ||
-                  (q->leaf->status == CDG_NEW && twin == NO_NODE) ||
+    bool wanted = (q->leaf->status == CDG_NEW && twin == NO_NODE) ||
                   (q->leaf->status == CDG_UPDATED && twin != NO_NODE && !same) ||
                   (q->leaf->status == CDG_UNCHANGED && same);
 
@@ -88,12 +86,29 @@ static void add_new_side(const struct question *q, struct answer *a, const struc
     answer_add(a, q->life, c);
 }
 
+static void add_existing(const struct question *q, struct answer *a)
+{
+    const struct page_digest *d = q->new_->digest;
+    struct tree t = {.d = d, .end = d->end};
+
+    for (uint32_t i = 0; i < d->nodes; i++)
+        if (d->tags[i] != 0 && qualifies(q, &t, i))
+            answer_add(a, q->life, (struct change){CHANGE_FOUND, .new_ = text_at(q, &t, i)});
+}
+
 static void compare(const struct question *q, struct answer *a)
 {
     if (q->old->digest->malformed_xml || q->new_->digest->malformed_xml) {
         answer_unknown(a, "the page is not well-formed XML");
         return;
     }
+    bool same = hash128_equal(q->old->digest->whole, q->new_->digest->whole);
+    if (q->leaf->status == CDG_EXISTS || (same && q->leaf->status == CDG_UNCHANGED)) {
+        add_existing(q, a); /* all that are there, and nothing has to be matched */
+        return;
+    }
+    if (same)
+        return;
     struct tree old = tree_of(q->old->digest, q->life),
                 new_ = tree_of(q->new_->digest, q->life);
     trees_match(&old, &new_, q->life);

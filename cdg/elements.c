@@ -1,22 +1,7 @@
 /* Elements of a digest as items that can be compared, and their texts. */
 #include "cdg/cdg_int.h"
 
-/* Behind the last node below each node. */
-uint32_t *subtree_ends(const struct page_digest *d, struct arena *scratch)
-{
-    uint32_t *end = arena_array_of(scratch, d->nodes + 1, uint32_t);
-
-    end[d->nodes] = d->nodes;
-    for (uint32_t i = d->nodes; i-- > 0;) {
-        uint32_t e = i + 1;
-        for (uint32_t c = 0; c < d->children[i]; c++)
-            e = end[e];
-        end[i] = e;
-    }
-    return end;
-}
-
-static struct diff_item element_item(
+static struct diff_item item_make(
         const struct page_digest *d, uint32_t node, struct arena *life)
 {
     uint32_t from = d->attr_at[node], n = d->attr_at[node + 1] - from;
@@ -45,25 +30,91 @@ static struct diff_item element_item(
 
 struct elements elements_of(const struct page_digest *d, struct arena *life)
 {
-    uint32_t *end = subtree_ends(d, life),
-             *texts = arena_array_of(life, d->nodes + 1, uint32_t);
     struct elements e = {.d = d,
-            .items = arena_array_of(life, d->nodes + 1, struct diff_item),
-            .node = arena_array_of(life, d->nodes + 1, uint32_t),
-            .has_text = arena_array_of(life, d->nodes + 1, bool)};
+            .life = life,
+            .items = arena_array_of(life, d->nodes + 1, struct diff_item *),
+            .node = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t))};
 
     for (uint32_t i = 0; i < d->nodes; i++)
-        texts[i + 1] = texts[i] + (d->tags[i] == 0);
-    for (uint32_t i = 0; i < d->nodes; i++) {
-        if (d->tags[i] == 0)
-            continue;
-        e.items[e.count] = element_item(d, i, life);
-        e.node[e.count] = i;
-        e.has_text[e.count] = texts[end[i]] > texts[i];
-        e.count++;
-    }
+        if (d->tags[i] != 0)
+            e.node[e.count++] = i;
     return e;
 }
+
+const struct diff_item *element_item(const struct elements *e, size_t i)
+{
+    if (!e->items[i]) {
+        struct diff_item item = item_make(e->d, e->node[i], e->life);
+        e->items[i] = arena_memdup(e->life, &item, sizeof item);
+    }
+    return e->items[i];
+}
+
+bool element_has_text(const struct elements *e, size_t i)
+{
+    const struct page_digest *d = e->d;
+    uint32_t low = 0, high = d->texts, node = e->node[i];
+
+    while (low < high) { /* the first text behind the element */
+        uint32_t middle = (low + high) / 2;
+        if (d->text_node[middle] < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < d->texts && d->text_node[low] < d->end[node];
+}
+
+/* ---- pairs ------------------------------------------------------------------------------- */
+
+struct element_pair element_pair_of(const struct question *q)
+{
+    const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
+    struct element_pair p = {elements_of(old, q->life), elements_of(new_, q->life), NULL};
+    uint32_t *tag = arena_alloc(q->life, (old->tag_names + 1) * sizeof(uint32_t));
+
+    for (uint32_t i = 0; i < old->tag_names; i++) {
+        tag[i] = i < new_->tag_names && str_equal(page_tag_name(old, i), page_tag_name(new_, i))
+                         ? i
+                         : LCS_NONE;
+        for (uint32_t k = 0; k < new_->tag_names && tag[i] == LCS_NONE && k < 1000; k++)
+            if (str_equal(page_tag_name(old, i), page_tag_name(new_, k)))
+                tag[i] = k;
+    }
+    p.tag = tag;
+    return p;
+}
+
+bool element_pair_same_name(const void *arg, size_t old, size_t new_)
+{
+    const struct element_pair *p = arg;
+
+    return p->tag[p->old.d->tags[p->old.node[old]]] == p->new_.d->tags[p->new_.node[new_]];
+}
+
+bool element_pair_equal(const void *arg, size_t old, size_t new_)
+{
+    const struct element_pair *p = arg;
+    const struct page_digest *x = p->old.d, *y = p->new_.d;
+    uint32_t a = x->attr_at[p->old.node[old]], b = y->attr_at[p->new_.node[new_]];
+    uint32_t n = x->attr_at[p->old.node[old] + 1] - a;
+
+    if (!element_pair_same_name(arg, old, new_) || y->attr_at[p->new_.node[new_] + 1] - b != n)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!str_equal(page_attr_value(x, a + i), page_attr_value(y, b + i)) ||
+                !str_equal(page_attr_name(x, a + i), page_attr_name(y, b + i)))
+            return false;
+    return true;
+}
+
+struct diff_item element_pair_item(const void *arg, bool new_, size_t i)
+{
+    const struct element_pair *p = arg;
+    return *element_item(new_ ? &p->new_ : &p->old, i);
+}
+
+/* ---- what is told of them ---------------------------------------------------------------- */
 
 const char *element_path(const struct question *q, const struct answer *a,
         const struct page_digest *d, uint32_t node)

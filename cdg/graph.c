@@ -71,6 +71,15 @@ bool cdg_wants_source(const struct cdg_expr *e)
     return cdg_wants_source(e->left) || (e->op != CDG_NOT && cdg_wants_source(e->right));
 }
 
+bool cdg_wants_state(const struct cdg_expr *e)
+{
+    if (e->op == CDG_LEAF) {
+        const struct cdg_kind *kind = kind_of(e->leaf.kind);
+        return kind->keeps && kind->keeps(&e->leaf);
+    }
+    return cdg_wants_state(e->left) || (e->op != CDG_NOT && cdg_wants_state(e->right));
+}
+
 enum err cdg_check(const struct cdg_expr *expr, struct cdg_compare compare, struct fault *f)
 {
     if (compare.kind != CDG_PAIRWISE && (compare.n < 2 || compare.n > CDG_COMPARE_MAX))

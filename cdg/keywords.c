@@ -6,6 +6,7 @@
  *  (2) `all` tells when the presence of all of them together changed.
  */
 #include "cdg/cdg_int.h"
+#include <stdlib.h>
 
 struct keyword_term {
     struct str text; /* folded */
@@ -15,10 +16,18 @@ struct keyword_term {
 struct prepared {
     struct keyword *all;
     size_t count;
+    /* the others are found by looking each word that changed up here */
+    struct map exact; /* struct exact by its word */
+    size_t *special;  /* numbers of those of several words or with a * */
+    size_t nspecial;
 };
 
-/* ---- reading keywords
- * ------------------------------------------------------------------------ */
+struct exact {
+    struct map_node by_word;
+    size_t number;
+};
+
+/* ---- reading keywords -------------------------------------------------------------------- */
 
 /* The next piece without white space; false at the end. */
 static bool next_piece(const char **at, struct str *ret)
@@ -72,19 +81,41 @@ static enum err check(const struct cdg_leaf *leaf, struct fault *f)
     return OK;
 }
 
+static bool is_exact(const struct keyword *k)
+{
+    return k->count == 1 && !k->terms[0].open_front && !k->terms[0].open_back;
+}
+
+static void release(void *arg)
+{
+    struct prepared *p = arg;
+    map_done(&p->exact);
+}
+
 static void *prepare(const struct cdg_leaf *leaf, struct arena *life)
 {
     struct prepared *p = arena_new_of(life, struct prepared);
 
     p->all = arena_array_of(life, leaf->nwords, struct keyword);
+    p->special = arena_array_of(life, leaf->nwords, size_t);
     p->count = leaf->nwords;
-    for (size_t i = 0; i < leaf->nwords; i++)
+    map_init(&p->exact);
+    arena_defer(life, release, p);
+    for (size_t i = 0; i < leaf->nwords; i++) {
         p->all[i] = keyword_read(leaf->words[i], life);
+        if (!is_exact(&p->all[i])) {
+            p->special[p->nspecial++] = i;
+            continue;
+        }
+        struct exact *x = arena_new_of(life, struct exact);
+        struct str word = p->all[i].terms[0].text;
+        x->number = i;
+        map_insert(&p->exact, &x->by_word, hash64_keyed(word.ptr, word.len));
+    }
     return p;
 }
 
-/* ---- counting
- * ------------------------------------------------------------------------------------ */
+/* ---- counting ---------------------------------------------------------------------------- */
 
 static bool term_matches(const struct keyword_term *t, struct str word)
 {
@@ -157,8 +188,7 @@ static void count(const struct keyword *k, const struct vocabulary *v, uint32_t 
     counts[1] = count_adjacent(k, v, 1);
 }
 
-/* ---- comparing
- * ----------------------------------------------------------------------------------- */
+/* ---- comparing --------------------------------------------------------------------------- */
 
 static void add(const struct question *q, struct answer *a, bool appeared, struct str text)
 {
@@ -167,9 +197,10 @@ static void add(const struct question *q, struct answer *a, bool appeared, struc
                      : (struct change){CHANGE_DELETED, .old = text});
 }
 
-static void compare_all(const struct question *q, const struct vocabulary *v, struct answer *a)
+static void compare_all(const struct question *q, struct answer *a)
 {
     const struct prepared *p = q->prepared;
+    const struct vocabulary *v = vocabulary_of(q, /* folded= */ true);
     bool before = true, after = true;
 
     for (size_t i = 0; i < p->count; i++) {
@@ -182,27 +213,76 @@ static void compare_all(const struct question *q, const struct vocabulary *v, st
         add(q, a, after, str_of(p->all[i].written));
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Those that may have changed, in order: words that did not change are not looked for. */
+static size_t candidates(const struct question *q, const struct vocabulary *v, size_t **ret)
+{
+    const struct prepared *p = q->prepared;
+    BUF(found, SIZE_MAX / 4);
+
+    for (size_t i = 0; i < v->count; i++) {
+        const struct vocabulary_word *w = v->all[i];
+        if (w->counts[0] == w->counts[1])
+            continue;
+        struct map_node *n = map_first(&p->exact, w->hash);
+        for (; n; n = map_next(n)) {
+            const struct exact *x = container_of(n, struct exact, by_word);
+            if (str_equal(p->all[x->number].terms[0].text, w->text))
+                buf_append(&found, &x->number, sizeof x->number);
+        }
+    }
+    buf_append(&found, p->special, p->nspecial * sizeof *p->special);
+    size_t n = found.len / sizeof(size_t);
+    *ret = arena_memdup(q->life, buf_text(&found), found.len);
+    qsort(*ret, n, sizeof **ret, compare_numbers);
+    return n;
+}
+
+static bool counts_differ(const struct question *q, const uint32_t n[2])
+{
+    return q->leaf->counted ? n[0] != n[1] : (n[0] > 0) != (n[1] > 0);
+}
+
+/* How often the keyword occurs in both, true where it matters. */
+static void count_changed(const struct question *q, const struct keyword *k,
+        const struct vocabulary *v, uint32_t n[2])
+{
+    bool long_row = k->count > VOCABULARY_MARGIN + 1;
+
+    count(k, v, n);
+    if (long_row || (!is_exact(k) && counts_differ(q, n))) /* others may stand elsewhere */
+        count(k, vocabulary_of(q, /* folded= */ true), n);
+}
+
 static void compare(const struct question *q, struct answer *a)
 {
     const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
     const struct prepared *p = q->prepared;
+    size_t *some;
 
     if (hash128_equal(old->hash[PAGE_CONTENT], new_->hash[PAGE_CONTENT]) &&
             hash128_equal(old->hash[PAGE_BLOCKS], new_->hash[PAGE_BLOCKS]))
         return;
-    const struct vocabulary *v = vocabulary_of(q, /* folded= */ true);
-    if (q->leaf->all && !q->leaf->counted) {
-        compare_all(q, v, a);
-        return;
-    }
-    for (size_t i = 0; i < p->count; i++) { /* (1) */
+    const struct vocabulary *v = vocabulary_changed(q, /* folded= */ true);
+    size_t nsome = candidates(q, v, &some);
+    for (size_t i = 0; i < nsome; i++) { /* (1) */
+        const struct keyword *k = &p->all[some[i]];
+        struct str written = str_of(k->written);
         uint32_t n[2];
-        struct str written = str_of(p->all[i].written);
-        count(&p->all[i], v, n);
-        if (q->leaf->counted && n[0] != n[1])
-            add(q, a, n[1] > n[0], with_counts(q->life, written, n[0], n[1]));
-        else if ((n[0] > 0) != (n[1] > 0))
-            add(q, a, n[1] > 0, written);
+        count_changed(q, k, v, n);
+        if (!counts_differ(q, n))
+            continue;
+        if (q->leaf->all && !q->leaf->counted) { /* one must change for all to change */
+            compare_all(q, a);
+            return;
+        }
+        add(q, a, n[1] > n[0],
+                q->leaf->counted ? with_counts(q->life, written, n[0], n[1]) : written);
     }
 }
 

@@ -2,13 +2,14 @@
  *
  * Of several longest ones the one with the smallest positions in the new sequence is taken,
  * so that a result does not depend on how it was computed.  The table that gives it grows
- * with the product of the lengths; above CELLS_MAX the sequences are first cut at landmarks
+ * with the product of the lengths, so sequences that hardly differ go another way (few.c) to
+ * the same result; above CELLS_MAX the sequences are first cut at landmarks
  * (symbols that occur once on either side, in the same order), and a piece that is still
  * too large is left unmatched: a correct difference, though not the smallest.
  */
 #include "cdg/cdg_int.h"
 
-enum { CELLS_MAX = 6 * 1000 * 1000 };
+enum { CELLS_MAX = 6 * 1000 * 1000, SMALL = 1000 };
 
 struct piece {
     const uint32_t *a, *b;
@@ -63,8 +64,7 @@ static struct piece piece_of(const struct piece *p, size_t a, size_t na, size_t 
             p->a + a, p->b + b, na, nb, p->from_a + (uint32_t)a, p->from_b + (uint32_t)b};
 }
 
-/* ---- landmarks
- * -------------------------------------------------------------------------------- */
+/* ---- landmarks --------------------------------------------------------------------------- */
 
 struct landmark {
     uint32_t a, b;
@@ -144,8 +144,7 @@ static bool match_between_landmarks(const struct piece *p, uint32_t *match)
     return false;
 }
 
-/* ---- the whole
- * ----------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------- */
 
 static bool match_piece(const struct piece *whole, uint32_t *match, bool cut)
 {
@@ -175,9 +174,19 @@ static bool match_piece(const struct piece *whole, uint32_t *match, bool cut)
     return cut ? false : match_between_landmarks(&p, match);
 }
 
+static bool symbols_equal(const void *arg, size_t a, size_t b)
+{
+    const struct piece *p = arg;
+    return p->a[a] == p->b[b];
+}
+
 bool lcs_match(const uint32_t *a, size_t na, const uint32_t *b, size_t nb, uint32_t *ret_match)
 {
     struct piece whole = {a, b, na, nb, 0, 0};
+    struct lcs_pair pair = {na, nb, symbols_equal, &whole, 0};
+
+    if (na * nb > SMALL && lcs_match_few(&pair, ret_match))
+        return true;
 
     for (size_t j = 0; j < nb; j++)
         ret_match[j] = LCS_NONE;
@@ -201,6 +210,11 @@ size_t lcs_length(const uint32_t *a, size_t na, const uint32_t *b, size_t nb)
     }
     if (na == 0 || nb == 0)
         return head;
+    struct piece whole = {a, b, na, nb, 0, 0};
+    struct lcs_pair pair = {na, nb, symbols_equal, &whole, 0};
+    size_t length;
+    if (na * nb > SMALL && lcs_length_few(&pair, &length))
+        return head + length;
     SCRATCH struct arena *scratch = arena_new(NULL, "lcs");
     uint32_t *row = arena_array_of(scratch, nb + 1, uint32_t);
     for (size_t i = 0; i < na; i++) {

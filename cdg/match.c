@@ -11,79 +11,112 @@
 #include "cdg/cdg_int.h"
 #include <stdlib.h>
 
-/* ---- trees
- * ------------------------------------------------------------------------------------- */
+/* ---- trees ------------------------------------------------------------------------------- */
 
-static void parents_fill(struct tree *t)
+/* Numbers of the names "id" and "xml:id" among the digest's names. */
+struct id_names {
+    uint32_t id, xml_id;
+};
+
+static struct id_names id_names_of(const struct page_digest *d)
 {
-    for (uint32_t i = 0; i < t->d->nodes; i++)
-        t->parent[i] = NO_NODE;
-    for (uint32_t i = 0; i < t->d->nodes; i++)
-        for (uint32_t c = i + 1; c < t->end[i]; c = t->end[c])
-            t->parent[c] = i;
+    struct id_names n = {NO_NODE, NO_NODE};
+
+    for (uint32_t i = 0; i < d->attr_names; i++) {
+        if (str_equal(d->attr_name_of[i], STR("id")))
+            n.id = i;
+        else if (str_equal(d->attr_name_of[i], STR("xml:id")))
+            n.xml_id = i;
+    }
+    return n;
 }
 
-static struct str id_of(const struct page_digest *d, uint32_t node)
+static struct str id_of(const struct page_digest *d, struct id_names names, uint32_t node)
 {
     for (uint32_t a = d->attr_at[node]; a < d->attr_at[node + 1]; a++)
-        if (str_equal(page_attr_name(d, a), STR("id")) ||
-                str_equal(page_attr_name(d, a), STR("xml:id")))
+        if (d->attr_name[a] == names.id || d->attr_name[a] == names.xml_id)
             return page_attr_value(d, a);
     return (struct str){NULL, 0};
 }
 
-/* Hash and weight of a node whose children have theirs; `text` is its number among texts. */
-static void node_sum_up(struct tree *t, uint32_t i, uint32_t text, struct buf *scratch)
-{
-    const struct page_digest *d = t->d;
-    struct str name = page_tag_name(d, d->tags[i]);
+/* Hashes of the digest's strings, each computed once. */
+struct string_hashes {
+    struct hash128 *tags, *names, *values;
+};
 
-    buf_clear(scratch);
-    buf_append(scratch, name.ptr, name.len + 1);
+static struct hash128 *hashes_of(const struct str *all, uint32_t n, struct arena *life)
+{
+    struct hash128 *h = arena_alloc(life, (n + 1) * sizeof *h);
+
+    for (uint32_t i = 0; i < n; i++)
+        h[i] = hash128_of(all[i].ptr, all[i].len);
+    return h;
+}
+
+/* What was hashed so far, and one more thing behind it; order counts. */
+static struct hash128 mixed(struct hash128 h, struct hash128 more)
+{
+    h.lo = (h.lo ^ more.lo) * 0x9E3779B97F4A7C15u;
+    h.hi = (h.hi ^ more.hi) * 0xC2B2AE3D27D4EB4Fu;
+    h.lo ^= h.lo >> 29;
+    h.hi ^= h.hi >> 31;
+    h.lo += h.hi;
+    return h;
+}
+
+/* Hash and weight of a node whose children have theirs; `text` is its number among texts. */
+static void node_sum_up(
+        struct tree *t, uint32_t i, uint32_t text, const struct string_hashes *strings)
+{
+    static const struct hash128 children_begin = {1, 2};
+    const struct page_digest *d = t->d;
+
     if (d->tags[i] == 0) {
         struct str s = page_text(d, text);
-        buf_append(scratch, s.ptr, s.len);
         t->weight[i] = s.len;
-    } else {
-        for (uint32_t a = d->attr_at[i]; a < d->attr_at[i + 1]; a++) {
-            struct str n = page_attr_name(d, a), v = page_attr_value(d, a);
-            buf_append(scratch, n.ptr, n.len + 1);
-            buf_append(scratch, v.ptr, v.len + 1);
-        }
-        t->weight[i] = 2 * name.len + scratch->len;
-        buf_putc(scratch, 1); /* attributes end, children begin */
+        t->hash[i] = hash128_of(s.ptr, s.len);
+        return;
     }
+    struct hash128 h = mixed(children_begin, strings->tags[d->tags[i]]);
+    uint64_t weight = 3 * page_tag_name(d, d->tags[i]).len + 1;
+    for (uint32_t a = d->attr_at[i]; a < d->attr_at[i + 1]; a++) {
+        h = mixed(mixed(h, strings->names[d->attr_name[a]]), strings->values[d->attr_value[a]]);
+        weight += page_attr_name(d, a).len + page_attr_value(d, a).len + 2;
+    }
+    h = mixed(h, children_begin); /* attributes end */
     for (uint32_t c = i + 1; c < t->end[i]; c = t->end[c]) {
-        buf_append(scratch, &t->hash[c], sizeof t->hash[c]);
-        t->weight[i] += t->weight[c];
+        h = mixed(h, t->hash[c]);
+        weight += t->weight[c];
     }
-    t->hash[i] = hash128_of(scratch->data, scratch->len);
+    t->hash[i] = h;
+    t->weight[i] = weight;
 }
 
 struct tree tree_of(const struct page_digest *d, struct arena *life)
 {
     struct tree t = {.d = d,
-            .end = subtree_ends(d, life),
-            .parent = arena_array_of(life, d->nodes + 1, uint32_t),
-            .weight = arena_array_of(life, d->nodes + 1, uint64_t),
-            .hash = arena_array_of(life, d->nodes + 1, struct hash128),
-            .id = arena_array_of(life, d->nodes + 1, struct str),
-            .match = arena_array_of(life, d->nodes + 1, uint32_t)};
-    BUF(scratch, PAGE_DIGEST_MAX);
+            .end = d->end,
+            .parent = d->parent,
+            .weight = arena_alloc(life, (d->nodes + 1) * sizeof(uint64_t)),
+            .hash = arena_alloc(life, (d->nodes + 1) * sizeof(struct hash128)),
+            .id = arena_alloc(life, (d->nodes + 1) * sizeof(struct str)),
+            .match = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t))};
+    struct string_hashes strings = {hashes_of(d->tag_name_of, d->tag_names, life),
+            hashes_of(d->attr_name_of, d->attr_names, life),
+            hashes_of(d->attr_value_of, d->attr_values, life)};
+    struct id_names names = id_names_of(d);
 
-    parents_fill(&t);
     uint32_t text = d->texts;
     for (uint32_t i = d->nodes; i-- > 0;) {
         text -= d->tags[i] == 0;
-        node_sum_up(&t, i, text, &scratch);
-        t.id[i] = id_of(d, i);
+        node_sum_up(&t, i, text, &strings);
+        t.id[i] = id_of(d, names, i);
         t.match[i] = NO_NODE;
     }
     return t;
 }
 
-/* ---- matching
- * ---------------------------------------------------------------------------------- */
+/* ---- matching ---------------------------------------------------------------------------- */
 
 struct matching {
     struct tree *old, *new_;
@@ -129,8 +162,7 @@ static void match_children(struct matching *m, uint32_t old, uint32_t old_end, u
     }
 }
 
-/* ---- (2)
- * --------------------------------------------------------------------------------------- */
+/* ---- (2) --------------------------------------------------------------------------------- */
 
 struct keyed {
     struct map_node by_key;
@@ -167,17 +199,52 @@ static void match_ids(struct matching *m)
     map_done(&ids);
 }
 
-/* ---- (3)
- * --------------------------------------------------------------------------------------- */
+/* ---- (3) --------------------------------------------------------------------------------- */
 
-static int heavier_first(const void *a, const void *b, void *arg)
+/* Elements still to be looked at, the heaviest on top, of equals the first of the page.  A
+ * parent is heavier than what is below it, so who lies in a subtree that found its twin never
+ * gets here. */
+struct queue {
+    const struct tree *t;
+    uint32_t *all;
+    size_t count;
+};
+
+static bool comes_first(const struct tree *t, uint32_t x, uint32_t y)
 {
-    const struct tree *t = arg;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return t->weight[x] != t->weight[y] ? t->weight[x] > t->weight[y] : x < y;
+}
 
-    if (t->weight[x] != t->weight[y])
-        return t->weight[x] > t->weight[y] ? -1 : 1;
-    return x < y ? -1 : 1;
+static void queue_put(struct queue *q, uint32_t node)
+{
+    size_t i = q->count++;
+
+    for (; i > 0 && comes_first(q->t, node, q->all[(i - 1) / 2]); i = (i - 1) / 2)
+        q->all[i] = q->all[(i - 1) / 2];
+    q->all[i] = node;
+}
+
+static uint32_t queue_take(struct queue *q)
+{
+    uint32_t top = q->all[0], last = q->all[--q->count];
+    size_t i = 0, child;
+
+    for (; (child = 2 * i + 1) < q->count; i = child) {
+        if (child + 1 < q->count && comes_first(q->t, q->all[child + 1], q->all[child]))
+            child++;
+        if (!comes_first(q->t, q->all[child], last))
+            break;
+        q->all[i] = q->all[child];
+    }
+    q->all[i] = last;
+    return top;
+}
+
+static void queue_put_children(struct queue *q, uint32_t from, uint32_t to)
+{
+    for (uint32_t c = from; c < to; c = q->t->end[c])
+        if (q->t->d->tags[c] != 0)
+            queue_put(q, c);
 }
 
 static struct keyed *keyed_find(
@@ -198,8 +265,9 @@ static void subtrees_index(struct matching *m, struct map *map)
     for (uint32_t i = m->old->d->nodes; i-- > 0;) {
         if (!is_free(m->old, i))
             continue;
-        struct keyed *k = arena_new_of(m->life, struct keyed), *first;
+        struct keyed *k = arena_alloc(m->life, sizeof *k), *first;
         k->node = i;
+        k->next = NULL;
         first = keyed_find(map, m->old, m->old->hash[i]);
         if (first) { /* put in front: swap the numbers, so that the map need not change */
             k->next = first->next;
@@ -228,37 +296,51 @@ static uint32_t choose_twin(struct matching *m, const struct keyed *row, uint32_
     return first;
 }
 
+/* True: the subtree found its twin. */
+static bool match_subtree(struct matching *m, const struct map *map, uint32_t j)
+{
+    struct keyed *row = is_free(m->new_, j) ? keyed_find(map, m->old, m->new_->hash[j]) : NULL;
+    uint32_t i = row ? choose_twin(m, row, j) : NO_NODE;
+
+    if (i == NO_NODE)
+        return false;
+    while (row && !is_free(m->old, row->node) && row->next) { /* drop what is taken */
+        struct keyed *gone = row->next;
+        row->node = gone->node;
+        row->next = gone->next;
+    }
+    for (uint32_t s = 0; s < m->new_->end[j] - j; s++)
+        if (is_free(m->new_, j + s) && is_free(m->old, i + s))
+            pair_up(m, i + s, j + s);
+    return true;
+}
+
+static bool has_free_below(const struct tree *t, uint32_t node)
+{
+    for (uint32_t i = node + 1; i < t->end[node]; i++)
+        if (is_free(t, i))
+            return true;
+    return false;
+}
+
 static void match_identical(struct matching *m)
 {
-    uint32_t n = 0, *order = arena_array_of(m->life, m->new_->d->nodes + 1, uint32_t);
+    struct queue q = {
+            m->new_, arena_alloc(m->life, (m->new_->d->nodes + 1) * sizeof(uint32_t)), 0};
     struct map map;
 
     subtrees_index(m, &map);
-    for (uint32_t j = 0; j < m->new_->d->nodes; j++)
-        if (is_free(m->new_, j))
-            order[n++] = j;
-    qsort_r(order, n, sizeof *order, heavier_first, m->new_);
-    for (uint32_t k = 0; k < n; k++) {
-        uint32_t j = order[k];
-        struct keyed *row =
-                is_free(m->new_, j) ? keyed_find(&map, m->old, m->new_->hash[j]) : NULL;
-        uint32_t i = row ? choose_twin(m, row, j) : NO_NODE;
-        if (i == NO_NODE)
-            continue;
-        while (row && !is_free(m->old, row->node) && row->next) { /* drop what is taken */
-            struct keyed *gone = row->next;
-            row->node = gone->node;
-            row->next = gone->next;
-        }
-        for (uint32_t s = 0; s < m->new_->end[j] - j; s++)
-            if (is_free(m->new_, j + s) && is_free(m->old, i + s))
-                pair_up(m, i + s, j + s);
+    queue_put_children(&q, 0, m->new_->d->nodes);
+    while (q.count) {
+        uint32_t j = queue_take(&q);
+        /* below a twin there may be elements that stayed free, as theirs were taken */
+        if (!match_subtree(m, &map, j) || has_free_below(m->new_, j))
+            queue_put_children(&q, j + 1, m->new_->end[j]);
     }
     map_done(&map);
 }
 
-/* ---- (4), (5)
- * ---------------------------------------------------------------------------------- */
+/* ---- (4), (5) ---------------------------------------------------------------------------- */
 
 static void match_upwards(struct matching *m)
 {

@@ -99,6 +99,7 @@ static struct cdg_node *leaf_ref(
     n->key = key;
     leaf_copy(&n->leaf, leaf, own);
     CHECK(leaf_region(&n->leaf, own, NULL, &n->region) == OK); /* it was checked */
+    n->keeps = kind->keeps && kind->keeps(&n->leaf);
     n->prepared = kind->prepare ? kind->prepare(&n->leaf, own) : NULL;
     map_insert(&t->by_key, &n->by_key, hash);
     t->leaves++;
@@ -134,6 +135,7 @@ static struct cdg_node *composite_ref(struct node_table *t, struct arena *life, 
     n->op = op;
     n->left = left;
     n->right = right;
+    n->keeps = left->keeps || (right && right->keeps);
     map_insert(&t->by_key, &n->by_key, hash);
     t->composites++;
     return n;

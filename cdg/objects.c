@@ -23,18 +23,19 @@ static const char *const list_items[] = {"li", "dt", "dd", NULL};
 static const struct object_kind table_kind = {"table", table_roots, table_rows, true};
 static const struct object_kind list_kind = {"list", list_roots, list_items, false};
 
-static bool is_named(const struct page_digest *d, uint32_t node, const char *const *names)
+/* Whether a tag's name is one of these, by number of the tag. */
+static const bool *named(
+        const struct page_digest *d, const char *const *names, struct arena *life)
 {
-    struct str name = page_tag_name(d, d->tags[node]);
+    bool *is = arena_array_of(life, d->tag_names, bool);
 
-    for (; *names; names++)
-        if (str_equal_nocase(name, str_of(*names)))
-            return true;
-    return false;
+    for (uint32_t tag = 1; tag < d->tag_names; tag++)
+        for (const char *const *n = names; *n && !is[tag]; n++)
+            is[tag] = str_equal_nocase(page_tag_name(d, tag), str_of(*n));
+    return is;
 }
 
-/* ---- finding it
- * ---------------------------------------------------------------------------------- */
+/* ---- finding it -------------------------------------------------------------------------- */
 
 struct object {
     bool found;
@@ -51,29 +52,29 @@ static bool contains(const struct page_digest *d, uint32_t node, uint32_t end, c
 
 /* The chosen one.  By text: the first that contains it and has none inside that does too;
  * since what is inside comes later, the search goes on inside the first that contains it. */
-static struct object find(const struct question *q, const struct object_kind *k,
-        const struct page_digest *d, const uint32_t *ends)
+static struct object find(
+        const struct question *q, const struct object_kind *k, const struct page_digest *d)
 {
+    const bool *is_root = named(d, k->roots, q->life);
     struct object o = {.found = false};
     uint32_t number = q->leaf->number ? q->leaf->number : 1, stop = d->nodes;
 
     for (uint32_t i = 0; i < d->nodes; i++) {
-        if (!is_named(d, i, k->roots))
+        if (!is_root[d->tags[i]])
             continue;
         o.count++;
-        bool chosen = q->leaf->text ? i < stop && contains(d, i, ends[i], q->leaf->text)
+        bool chosen = q->leaf->text ? i < stop && contains(d, i, d->end[i], q->leaf->text)
                                     : o.count == number;
         if (!chosen)
             continue;
         o.found = true;
         o.node = i;
-        o.end = stop = ends[i];
+        o.end = stop = d->end[i];
     }
     return o;
 }
 
-/* ---- its items
- * ------------------------------------------------------------------------------------ */
+/* ---- its items --------------------------------------------------------------------------- */
 
 struct items {
     struct diff_item *all;
@@ -99,47 +100,48 @@ static void put_cells(struct diff_item *item, struct arena *life)
 
 /* The cells of a row, not of tables inside it. */
 static struct diff_item row(const struct page_digest *d, uint32_t from, uint32_t end,
-        const uint32_t *ends, struct arena *life)
+        const bool *is_cell, struct arena *life)
 {
     struct str *cells = arena_array_of(life, end - from + 1, struct str);
     struct diff_item item = {.parts = cells};
 
     for (uint32_t i = from; i < end; i++) {
-        if (!is_named(d, i, table_cells))
+        if (!is_cell[d->tags[i]])
             continue;
-        cells[item.nparts++] = subtree_text(d, i, ends[i], life);
-        i = ends[i] - 1;
+        cells[item.nparts++] = subtree_text(d, i, d->end[i], life);
+        i = d->end[i] - 1;
     }
     put_cells(&item, life);
     return item;
 }
 
 static struct items items_of(const struct object_kind *k, const struct page_digest *d,
-        const struct object *o, const uint32_t *ends, struct arena *life)
+        const struct object *o, struct arena *life)
 {
+    const bool *is_root = named(d, k->roots, life), *is_item = named(d, k->items, life);
+    const bool *is_cell = named(d, table_cells, life);
     struct items items = {arena_array_of(life, o->end - o->node + 1, struct diff_item), 0};
 
     for (uint32_t i = o->node + 1; i < o->end; i++) {
-        if (is_named(d, i, k->roots)) { /* nested, and not inside an item */
-            i = ends[i] - 1;
+        if (is_root[d->tags[i]]) { /* nested, and not inside an item */
+            i = d->end[i] - 1;
             continue;
         }
-        if (!is_named(d, i, k->items))
+        if (!is_item[d->tags[i]])
             continue;
         struct diff_item item = {.text = {NULL, 0}};
         if (k->has_cells)
-            item = row(d, i + 1, ends[i], ends, life);
+            item = row(d, i + 1, d->end[i], is_cell, life);
         else
-            item.text = subtree_text(d, i, ends[i], life);
+            item.text = subtree_text(d, i, d->end[i], life);
         if (!k->has_cells || item.nparts)
             items.all[items.count++] = item;
-        i = ends[i] - 1;
+        i = d->end[i] - 1;
     }
     return items;
 }
 
-/* ---- comparing
- * -------------------------------------------------------------------------------------- */
+/* ---- comparing --------------------------------------------------------------------------- */
 
 /* The cells in which two rows differ. */
 static void add_cells(const struct question *q, struct answer *a, const struct diff_item *old,
@@ -192,8 +194,8 @@ static void compare_object(
 {
     const struct page_digest *from = q->old->digest, *to = q->new_->digest;
 
-    uint32_t *from_ends = subtree_ends(from, q->life), *to_ends = subtree_ends(to, q->life);
-    struct object old = find(q, k, from, from_ends), new_ = find(q, k, to, to_ends);
+    bool same = hash128_equal(from->whole, to->whole);
+    struct object new_ = find(q, k, to), old = same ? new_ : find(q, k, from);
     if (!old.found && !new_.found) /* (2) */
         answer_unknown(a, arena_printf(q->life, "there is no such %s", k->noun));
     else if (!old.found)
@@ -202,16 +204,15 @@ static void compare_object(
         answer_unknown(a, arena_printf(q->life, "%s lost", k->noun));
     else if (!new_.found)
         add_whole(q, k, a, /* appeared= */ false);
-    else if (!hash128_equal(from->whole, to->whole))
-        compare_items(q, k, a, items_of(k, from, &old, from_ends, q->life),
-                items_of(k, to, &new_, to_ends, q->life));
+    else if (!same)
+        compare_items(
+                q, k, a, items_of(k, from, &old, q->life), items_of(k, to, &new_, q->life));
 }
 
 static struct str_list object_parts(
         const struct question *q, const struct object_kind *k, const struct cdg_version *v)
 {
-    uint32_t *ends = subtree_ends(v->digest, q->life);
-    struct object o = find(q, k, v->digest, ends);
+    struct object o = find(q, k, v->digest);
     struct str_list list = {NULL, 0};
 
     if (!o.found)

@@ -1,23 +1,41 @@
-/* phrase: a passage, known by a text it contains.
+/* phrase: a passage, known by its own words (track.c) or by a text it contains.
  *
- * The object is the smallest block element that contains the text.  It must hold that
+ * With a text, the object is the smallest block element that contains it.  It must hold that
  *  (1) another wording of the passage is an update;
  *  (2) a passage of which no three words in a row are left has disappeared; and
  *  (3) one whose text is gone while words of it are left is lost, and that is no change.
- *
- * A passage given by its own words moves with its context from version to version, which
- * takes a state that is kept with the versions; that is refused here.
  */
 #include "cdg/cdg_int.h"
 
+static bool keeps(const struct cdg_leaf *leaf)
+{
+    return leaf->nwords > 0;
+}
+
 static enum err check(const struct cdg_leaf *leaf, struct fault *f)
 {
-    if (leaf->text && leaf->text[0])
-        return OK;
-    enum err e = fault_set(f, ERR_UNSUPPORTED, "a phrase cannot be followed by its own words");
-    if (f)
-        fault_hint(f, "Write PHRASE CONTAINING 'a part of it that stays'.");
-    return e;
+    enum { WORDS_MIN = 5, BOX_MIN = 3, BOX_MAX = 30 };
+
+    if (leaf->nwords == 0 && (!leaf->text || !leaf->text[0]))
+        return fault_set(f, ERR_RANGE, "there is no phrase");
+    if (leaf->box && (leaf->box < BOX_MIN || leaf->box > BOX_MAX))
+        return fault_set(f, ERR_RANGE, "the box of a phrase has %d to %d words, not %u",
+                BOX_MIN, BOX_MAX, leaf->box);
+    for (size_t i = 0; i < leaf->nwords; i++) {
+        struct str text = str_of(leaf->words[i]), word;
+        unsigned n = 0;
+        for (size_t at = 0; page_word_next(text, &at, &word);)
+            n++;
+        if (n < WORDS_MIN) {
+            enum err e = fault_set(
+                    f, ERR_RANGE, "the phrase \"%.80s\" has %u words", leaf->words[i], n);
+            if (f)
+                fault_hint(f, "Give at least %d, or use KEYWORDS or PHRASE CONTAINING.",
+                        WORDS_MIN);
+            return e;
+        }
+    }
+    return OK;
 }
 
 static bool contains(const struct page_digest *d, uint32_t node, uint32_t end, const char *text)
@@ -32,7 +50,8 @@ static bool contains(const struct page_digest *d, uint32_t node, uint32_t end, c
  */
 static struct str passage(const struct question *q, const struct page_digest *d)
 {
-    uint32_t *ends = subtree_ends(d, q->life), from = 0, to = d->nodes;
+    const uint32_t *ends = d->end;
+    uint32_t from = 0, to = d->nodes;
     uint64_t work = 0, limit = (uint64_t)d->nodes * 64 + 1000000;
     bool found = contains(d, 0, d->nodes, q->leaf->text);
 
@@ -92,7 +111,17 @@ static bool same_words(struct str_list a, struct str_list b)
 
 static void compare(const struct question *q, struct answer *a)
 {
-    struct str old = passage(q, q->old->digest), new_ = passage(q, q->new_->digest);
+    if (keeps(q->leaf)) {
+        track_compare(q, a);
+        return;
+    }
+    const struct page_digest *d = q->new_->digest;
+    if (hash128_equal(q->old->digest->whole, d->whole)) {
+        if (!contains(d, 0, d->nodes, q->leaf->text))
+            answer_unknown(a, "there is no such phrase");
+        return;
+    }
+    struct str old = passage(q, q->old->digest), new_ = passage(q, d);
     struct str_list before = words_of(old, q->life);
 
     if (!old.ptr && !new_.ptr) {
@@ -113,7 +142,8 @@ static void compare(const struct question *q, struct answer *a)
 
 static struct str_list parts(const struct question *q, const struct cdg_version *v)
 {
-    return words_of(passage(q, v->digest), q->life);
+    return keeps(q->leaf) ? track_parts(q, v) : words_of(passage(q, v->digest), q->life);
 }
 
-const struct cdg_kind cdg_kind_phrase = {.check = check, .compare = compare, .parts = parts};
+const struct cdg_kind cdg_kind_phrase = {
+        .check = check, .compare = compare, .parts = parts, .keeps = keeps};

@@ -20,18 +20,24 @@ static void *prepare(const struct cdg_leaf *leaf, struct arena *life)
     return p;
 }
 
-static struct str text_of(const struct page_digest *d, struct arena *life)
+static struct str text_of(const struct question *q, const struct cdg_version *v)
 {
-    struct page_block *blocks;
-    size_t n = page_blocks(d, life, &blocks);
-    BUF(text, PAGE_DIGEST_MAX);
+    const struct blocks *b = blocks_of(q);
+    int side = v == q->new_;
+    size_t bytes = 1, at = 0;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < b->count[side]; i++)
+        bytes += b->all[side][i].text.len + 1;
+    char *text = arena_alloc(q->life, bytes);
+    for (size_t i = 0; i < b->count[side]; i++) {
+        struct str s = b->all[side][i].text;
         if (i)
-            buf_putc(&text, '\n');
-        buf_append(&text, blocks[i].text.ptr, blocks[i].text.len);
+            text[at++] = '\n';
+        memcpy(text + at, s.ptr, s.len);
+        at += s.len;
     }
-    return (struct str){arena_strndup(life, buf_text(&text), text.len), text.len};
+    text[at] = 0;
+    return (struct str){text, at};
 }
 
 /* The matches of one version; false and why when it could not be searched. */
@@ -43,7 +49,7 @@ static bool matches_of(const struct question *q, const struct cdg_version *v,
     BUF(source, 4 * (size_t)PAGE_BODY_MAX);
 
     if (q->leaf->on_text) {
-        text = text_of(v->digest, q->life);
+        text = text_of(q, v);
     } else if (!v->source) {
         *why = arena_printf(
                 q->life, "the source of version %lld is not at hand", (long long)v->number);
@@ -75,7 +81,11 @@ static void compare(const struct question *q, struct answer *a)
     const char *why = NULL;
     struct diff d;
 
-    if (hash128_equal(q->old->digest->source, q->new_->digest->source))
+    const struct page_digest *was = q->old->digest, *is = q->new_->digest;
+    if (hash128_equal(was->source, is->source) ||
+            (q->leaf->on_text &&
+                    hash128_equal(was->hash[PAGE_CONTENT], is->hash[PAGE_CONTENT]) &&
+                    hash128_equal(was->hash[PAGE_BLOCKS], is->hash[PAGE_BLOCKS])))
         return;
     if (!matches_of(q, q->old, &old, &why) || !matches_of(q, q->new_, &new_, &why)) {
         answer_unknown(a, why);

@@ -92,8 +92,7 @@ static void json_leaf(struct json *j, const char *type, const struct answer *a)
     json_object_end(j);
 }
 
-/* ---- the line
- * ------------------------------------------------------------------------------------ */
+/* ---- the line ---------------------------------------------------------------------------- */
 
 static void quote(struct buf *out, struct str s)
 {

@@ -51,7 +51,7 @@ static void ask(const struct question *q, const struct cdg_kind *kind, struct an
 {
     kind->compare(q, a);
     if (a->result == CDG_C && q->leaf->changed_over && is_small(q, kind))
-        *a = (struct answer){.result = CDG_N};
+        *a = (struct answer){.result = CDG_N, .state = a->state, .notice = a->notice};
 }
 
 /* Asks about the region only: each side is the digest of what was selected there, and of
@@ -77,7 +77,7 @@ static void ask_region(const struct question *q, const struct page_selector *reg
     old->digest = from;
     new_->digest = to;
     struct pair_cache own = {.life = q->life};
-    struct question inside = {q->leaf, q->prepared, old, new_, &own, q->life};
+    struct question inside = {q->leaf, q->prepared, old, new_, &own, q->life, q->key, q->state};
     ask(&inside, kind, a);
 }
 
@@ -91,7 +91,8 @@ static struct answer *leaf_answer(struct pair_run *r, uint32_t i)
     SCRATCH struct arena *scratch = arena_new(NULL, "question");
     struct answer *a = arena_new_of(r->life, struct answer);
     const char *why = missing(r, &n->leaf);
-    struct question q = {&n->leaf, n->prepared, r->old, r->new_, &r->cache, scratch};
+    struct question q = {&n->leaf, n->prepared, r->old, r->new_, &r->cache, scratch,
+            hash128_of(n->key, strlen(n->key)).lo, r->state};
     a->result = CDG_N;
     if (why)
         answer_unknown(a, why);
@@ -114,6 +115,7 @@ static enum cdg_result node_result(struct pair_run *r, uint32_t i, const char **
         a = leaf_answer(r, i);
         if (a->result == CDG_U && !*why)
             *why = a->reason;
+        r->notice = a->notice ? a->notice : r->notice;
         return a->result;
     case CDG_AND:
         return and_table[node_result(r, n->left, why)][node_result(r, n->right, why)];
@@ -139,6 +141,8 @@ const struct cdg_finding *run_finding(struct pair_run *r, uint32_t root)
     f->old_version = r->old_number;
     f->new_version = r->new_->number;
     f->summary = f->result == CDG_U && why ? why : "";
+    f->notice = r->notice;
+    r->notice = NULL;
     if (f->result == CDG_C)
         report_finding(r, root, f);
     r->findings[root] = f;
@@ -163,20 +167,88 @@ static struct pair_run *pairs_new(const struct cdg_plan *p,
     return runs;
 }
 
-size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_version,
-        cdg_old_fn old, void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts)
+/* ---- states
+ * ----------------------------------------------------------------------------------- */
+
+/* What the leaves below a node want remembered, one behind the other. */
+static void collect_states(const struct pair_run *r, uint32_t i, bool *seen, struct buf *out)
+{
+    const struct plan_node *n = &r->nodes[i];
+
+    if (!n->node->keeps || seen[i])
+        return;
+    seen[i] = true;
+    if (n->node->op != CDG_LEAF) {
+        collect_states(r, n->left, seen, out);
+        if (n->node->right)
+            collect_states(r, n->right, seen, out);
+    } else if (r->answers[i] && r->answers[i]->state.ptr) {
+        buf_append(out, r->answers[i]->state.ptr, r->answers[i]->state.len);
+    }
+}
+
+/* Answers of leaves that keep a state belong to the sentinel whose state it is, so its run
+ * has answers and findings of its own, and the others' for the rest. */
+static struct cdg_verdict run_keeping(const struct cdg_plan *p, struct pair_run *shared,
+        const struct plan_member *m, struct str state)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "states");
+    struct pair_run own = *shared;
+    BUF(states, STATE_BYTES);
+
+    own.state = state;
+    own.answers = arena_memdup(scratch, shared->answers, p->nnodes * sizeof *own.answers);
+    own.findings = arena_array_of(scratch, p->nnodes, struct cdg_finding *);
+    struct cdg_verdict v = {
+            .sentinel_id = m->sentinel_id, .finding = run_finding(&own, m->node)};
+    collect_states(&own, m->node, arena_array_of(scratch, p->nnodes, bool), &states);
+    for (size_t i = 0; i < p->nnodes; i++) /* the rest is everybody's */
+        if (!p->nodes[i].node->keeps)
+            shared->answers[i] = own.answers[i];
+    shared->cache = own.cache;
+    if (states.len && !states.overflowed)
+        v.state =
+                (struct str){arena_strndup(shared->life, states.data, states.len), states.len};
+    return v;
+}
+
+size_t cdg_plan_run_states(const struct cdg_plan *p, const struct cdg_version *new_version,
+        cdg_old_fn old, cdg_state_fn state, void *arg, struct arena *life,
+        const struct cdg_verdict **ret_verdicts)
 {
     SCRATCH struct arena *shared = arena_new(NULL, "pairs"); /* what the questions share */
     struct cdg_verdict *verdicts = arena_array_of(life, p->nmembers, struct cdg_verdict);
     struct pair_run *runs = pairs_new(p, new_version, old, arg, shared, life);
+    const struct plan_member *before = NULL; /* who kept a state, and which */
+    struct str state_before = {NULL, 0};
 
     for (size_t i = 0; i < p->nmembers; i++) {
         const struct plan_member *m = &p->members[i];
-        verdicts[i] =
-                (struct cdg_verdict){m->sentinel_id, run_finding(&runs[m->pair], m->node)};
+        verdicts[i].sentinel_id = m->sentinel_id;
+        if (!p->nodes[m->node].node->keeps) {
+            verdicts[i].finding = run_finding(&runs[m->pair], m->node);
+            continue;
+        }
+        struct str now = state ? state(m->sentinel_id, arg) : (struct str){NULL, 0};
+        if (before && before->node == m->node && before->pair == m->pair &&
+                str_equal(now, state_before)) { /* asked the same, remembered the same */
+            struct cdg_verdict *same = &verdicts[before - p->members];
+            verdicts[i].finding = same->finding;
+            verdicts[i].state = same->state;
+            continue;
+        }
+        verdicts[i] = run_keeping(p, &runs[m->pair], m, now);
+        before = m;
+        state_before = now;
     }
     *ret_verdicts = verdicts;
     return p->nmembers;
+}
+
+size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_version,
+        cdg_old_fn old, void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts)
+{
+    return cdg_plan_run_states(p, new_version, old, NULL, arg, life, ret_verdicts);
 }
 
 static const struct cdg_version *given(int64_t number, void *arg)

@@ -31,6 +31,9 @@ static const struct option {
         {"--now", OPT_NOW, true, "check as if it were this time"},
         {"--cascade", OPT_CASCADE, false, "end those that wait for it, too"},
         {"--as", OPT_AS, true, "dot or svg"},
+        {"--monitor", OPT_MONITOR, true,
+                "the change expression to try; any change if not said"},
+        {"--base", OPT_BASE, true, "where links in both files are seen from"},
         {"--limit", OPT_LIMIT, true, "at most this many, the newest"},
 };
 
@@ -108,6 +111,10 @@ static bool take_option(
         c->limit = value;
     else if (o->flag == OPT_WAIT)
         c->wait = value;
+    else if (o->flag == OPT_MONITOR)
+        c->monitor = value;
+    else if (o->flag == OPT_BASE)
+        c->base = value;
     else if (o->flag == OPT_AS)
         c->as = value;
     return true;

@@ -24,6 +24,8 @@ enum option_flag {
     OPT_LIMIT = 1 << 7,
     OPT_WAIT = 1 << 8,
     OPT_AS = 1 << 10,
+    OPT_MONITOR = 1 << 16,
+    OPT_BASE = 1 << 17,
     OPT_REST = 1 << 9, /* everything behind the command goes to another program */
 };
 
@@ -33,7 +35,7 @@ struct cli {
     struct settings settings;
     const char *db, *data;
     bool json, follow, cascade, quiet;
-    const char *since, *state, *user, *now, *limit, *wait, *as;
+    const char *since, *state, *user, *now, *limit, *wait, *as, *monitor, *base;
     char **args;
     int nargs;
 };
@@ -85,6 +87,9 @@ struct shown_change {
 };
 void cli_print_change(const struct shown_change *c, bool whole, FILE *to);
 void cli_print_change_row(const struct store_rows *rows, int row, bool whole, FILE *to);
+
+/* The lists of a change's detail, a line each. */
+void cli_print_lists(const char *detail, FILE *to);
 
 /* Where the embedded database is unless said otherwise. */
 const char *cli_default_data(struct arena *life);

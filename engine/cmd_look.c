@@ -54,8 +54,7 @@ int cmd_list(struct cli *c)
     return code;
 }
 
-/* The name is wrong: says so, with the nearest one there is. */
-static int no_sentinel(struct cli *c, struct store *s, const char *name)
+int cli_no_sentinel(struct cli *c, struct store *s, const char *name)
 {
     int code = EXIT_WRONG;
     const char *near = NULL;
@@ -87,7 +86,7 @@ int cmd_show(struct cli *c)
     const char *params[] = {c->args[0]};
     struct store_rows *rows = query(c, s, STORE_Q_SHOW, 1, params, &code);
     if (rows && !store_rows_count(rows)) {
-        code = no_sentinel(c, s, c->args[0]);
+        code = cli_no_sentinel(c, s, c->args[0]);
     } else if (rows && c->json) {
         cli_print_json(rows, stdout);
     } else if (rows) {
@@ -121,7 +120,7 @@ static bool name_exists(struct cli *c, struct store *s, const char *name, int *r
     if (rows && store_rows_count(rows))
         return true;
     if (rows)
-        *ret_exit = no_sentinel(c, s, name);
+        *ret_exit = cli_no_sentinel(c, s, name);
     return false;
 }
 

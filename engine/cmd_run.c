@@ -11,9 +11,8 @@
 
 enum { REQUEST_MAX = 256 << 20 };
 
-static void show_change(const struct engine_change *c, void *arg)
+void cli_print_engine_change(const struct engine_change *c)
 {
-    (void)arg;
     struct shown_change shown = {
             .sentinel = c->sentinel,
             .url = c->url,
@@ -29,6 +28,12 @@ static void show_change(const struct engine_change *c, void *arg)
             .at = c->at,
     };
     cli_print_change(&shown, /* whole= */ false, stdout);
+}
+
+static void show_change(const struct engine_change *c, void *arg)
+{
+    (void)arg;
+    cli_print_engine_change(c);
 }
 
 /* As a shell wants it; plain words stay as they are. */

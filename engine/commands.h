@@ -1,6 +1,7 @@
 /* commands -- one function for each word after `vigil`; the table is in main.c. */
 #pragma once
 #include "engine/cli.h"
+#include "engine/engine.h"
 
 void cli_help_command(const struct command *command, FILE *to);
 
@@ -9,7 +10,11 @@ bool cli_gather_files(struct cli *c, struct buf *text);
 /* Is there a database already?  Looking and checking must not make one. */
 bool cli_has_database(const struct cli *c);
 
+/* cmd_look.c: the name is wrong; says so, with the nearest one there is. */
+int cli_no_sentinel(struct cli *c, struct store *s, const char *name);
+
 /* cmd_run.c */
+void cli_print_engine_change(const struct engine_change *c);
 int cmd_run(struct cli *c);
 int cmd_demo(struct cli *c);
 
@@ -32,6 +37,15 @@ int cmd_psql(struct cli *c);
 /* cmd_dump.c */
 int cmd_dump(struct cli *c);
 int cmd_restore(struct cli *c);
+
+/* cmd_compare.c: an expression tried on two files */
+int cmd_compare(struct cli *c);
+
+/* cmd_once.c */
+int cmd_once(struct cli *c);
+
+/* cmd_explain.c */
+int cmd_explain(struct cli *c);
 
 /* cmd_status.c */
 int cmd_status(struct cli *c);

@@ -1,4 +1,5 @@
 #include "engine/directory.h"
+#include "engine/webrequest.h"
 #include "base/str.h"
 #include <stdlib.h>
 
@@ -179,6 +180,7 @@ struct sentinel_words sentinel_words(const struct sentinel *s, struct arena *lif
     buf_clear(&text);
     grammar_print_compare(&text, d->compare);
     w.compare = printed(life, &text);
+    w.request = webrequest_text(life, &d->request, s->name);
     buf_clear(&text);
     grammar_print_time(&text, &d->from);
     w.from = printed(life, &text);
@@ -229,8 +231,9 @@ bool sentinel_asks_the_same(const struct sentinel *a, const struct sentinel *b)
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "same");
     struct sentinel_words x = sentinel_words(a, scratch), y = sentinel_words(b, scratch);
-    return strcmp(a->url, b->url) == 0 && strcmp(x.monitor, y.monitor) == 0 &&
-           strcmp(x.fetch, y.fetch) == 0 && strcmp(x.compare, y.compare) == 0;
+    return strcmp(a->url, b->url) == 0 && strcmp(x.request, y.request) == 0 &&
+           strcmp(x.monitor, y.monitor) == 0 && strcmp(x.fetch, y.fetch) == 0 &&
+           strcmp(x.compare, y.compare) == 0;
 }
 
 const char *sentinel_state(const struct sentinel *s)

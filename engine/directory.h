@@ -95,6 +95,7 @@ const struct grammar_definition *sentinel_parse(const struct sentinel *s, struct
 
 struct sentinel_words { /* of its definition, as they are shown */
     char *monitor, *fetch, *compare, *from, *to;
+    char *request; /* what is asked beyond a plain GET of the URL: webrequest.h */
 };
 struct sentinel_words sentinel_words(const struct sentinel *s, struct arena *life);
 

@@ -5,10 +5,12 @@
  * Stop: no new fetches, let what is under way be committed, then everything down.
  */
 #include "engine/engine_int.h"
+#include "engine/reading.h"
 #include "base/log.h"
 #include "page/page.h"
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 msec engine_wall(const struct engine *e)
 {
@@ -83,8 +85,14 @@ void engine_catch_up(struct engine *e)
     if (late > e->worst_lateness)
         e->worst_lateness = late;
     if (late > STALL_MS) {
+        bool outermost = !e->replaying;
         e->late_wakes++;
+        e->replaying = true; /* what began and ended meanwhile costs no request */
         led_wake(e->led, now, steady_wall(e, now));
+        if (outermost) {
+            e->replaying = false;
+            webpage_resume_postponed(e);
+        }
     } else {
         led_advance(e->led, now, steady_wall(e, now));
     }
@@ -132,6 +140,7 @@ static void availability(bool available, const char *why, void *arg)
         char span[TIME_TEXT_SIZE];
         log_info("the database is back after %s; fetching goes on",
                 time_span(engine_wall(e) - e->away_since, span));
+        overdue_look(e);
         webpage_resume_postponed(e);
         engine_settle(e);
     } else {
@@ -168,11 +177,18 @@ static enum err start_sweeping(struct engine *e, struct fault *f)
     return store_sweeper_start(e->store, &o, f, &e->sweeper);
 }
 
+static const char *user_agent(struct engine *e)
+{
+    const char *name = settings_text(e->settings, SETTING_FETCH_USER_AGENT);
+    const char *contact = settings_text(e->settings, SETTING_FETCH_CONTACT);
+    return *contact ? arena_printf(e->arena, "%s (+%s)", name, contact) : name;
+}
+
 static enum err start_fetching(struct engine *e, struct fault *f)
 {
     const struct settings *s = e->settings;
     struct fetch_options o = {
-            .user_agent = settings_text(s, SETTING_FETCH_USER_AGENT),
+            .user_agent = user_agent(e),
             .allow = s->values[SETTING_FETCH_ALLOW].list,
             .nallow = s->values[SETTING_FETCH_ALLOW].nlist,
             .max_body_bytes = (size_t)settings_number(s, SETTING_FETCH_MAX_BODY),
@@ -184,9 +200,26 @@ static enum err start_fetching(struct engine *e, struct fault *f)
             .max_host_connections =
                     (unsigned)settings_number(s, SETTING_FETCH_HOST_CONNECTIONS),
             .host_gap = settings_number(s, SETTING_FETCH_HOST_GAP),
+            .private_gap = settings_number(s, SETTING_FETCH_PRIVATE_GAP),
+            .robots = (enum fetch_robots_use)settings_number(s, SETTING_FETCH_ROBOTS),
+            .renderer = settings_text(s, SETTING_FETCH_RENDERER),
+            .proxy = settings_text(s, SETTING_FETCH_PROXY),
             .clock = e->clock,
     };
     return fetch_new(e->arena, e->loop, &o, f, &e->fetch);
+}
+
+static enum err start_reading(struct engine *e, struct fault *f)
+{
+    const struct settings *s = e->settings;
+    struct readers_options o = {
+            .loop = e->loop,
+            .clock = e->clock,
+            .most = (unsigned)settings_number(s, SETTING_PAGE_WORKERS),
+            .deadline = settings_number(s, SETTING_PAGE_DEADLINE),
+            .program = e->options.reader,
+    };
+    return readers_new(&o, f, &e->readers);
 }
 
 /* Everything due while nobody was there lies ahead of a detector that begins before it. */
@@ -249,20 +282,22 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
     e->clock = o->clock;
     e->settings = o->settings;
     e->store = o->store;
-    e->loop = loop_new();
+    e->loop = o->loop ? o->loop : loop_new();
     e->started_at = engine_wall(e);
     e->available = true;
-    map_init(&e->pages_by_url);
     map_init(&e->pages_by_id);
     map_init(&e->hosts);
     list_init(&e->cached);
     list_init(&e->postponed);
     list_init(&e->requests);
     loop_timer_init(&e->led_timer, led_due);
+    overdue_start(e);
     loop_waker_init(&e->compared_waker, compared);
     loop_waker_start(e->loop, &e->compared_waker);
     inbox_init(&e->compared, wake_loop, &e->compared_waker);
     directory_init(&e->directory, arena);
+    CHECK(getrandom(&e->hash_key, sizeof e->hash_key, 0) == sizeof e->hash_key);
+    e->secrets = secrets_new(arena, settings_text(e->settings, SETTING_FETCH_SECRETS));
     page_start();
     e->pool = pool_new((unsigned)settings_number(e->settings, SETTING_CDG_THREADS), "compare");
     e->cdg = cdg_new(arena);
@@ -273,19 +308,21 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
             .requested = requested, .availability = availability, .arg = e};
     enum err err;
     if ((err = directory_load(&e->directory, e->store, f)) != OK ||
+            (err = store_load_hosts(e->store, f, webhost_load, e)) != OK ||
             (err = write_points(e, f)) != OK ||
             (err = store_load_pages(e->store, f, load_page, e)) != OK ||
-            (err = start_fetching(e, f)) != OK || (err = start_sweeping(e, f)) != OK ||
+            (err = start_fetching(e, f)) != OK || (err = start_reading(e, f)) != OK ||
+            (err = start_sweeping(e, f)) != OK ||
             (err = store_writer_start(e->store, e->loop, &hooks, f, &e->writer)) != OK)
         return err;
     bring_back(e);
-    overdue_start(e);
     return control_start(e, f);
 }
 
 int engine_ensure(struct engine *e, const char *text, struct arena *life, char **ret_answer)
 {
-    return requests_run_now(e, "ensure", text, life, ret_answer);
+    struct request_plan *plan;
+    return requests_run_now(e, "ensure", text, life, ret_answer, &plan);
 }
 
 /* ---- run and stop -------------------------------------------------------------------- */
@@ -347,20 +384,19 @@ static void drain(struct engine *e)
     loop_timer_stop(e->loop, &look_again);
 }
 
-void engine_free(struct engine *e)
+static void take_down(struct engine *e, msec patience)
 {
-    if (!e)
-        return;
     e->stopping = true;
-    if (e->writer && e->led)
+    if (e->writer && e->led && patience)
         drain(e);
     control_stop(e);
     if (e->writer) {
-        size_t lost = store_writer_stop(e->writer, STOP_WAIT_MS);
+        size_t lost = store_writer_stop(e->writer, patience);
         if (lost)
             log_warn("%zu commits were given up; what they held will be found again", lost);
     }
     store_sweeper_stop(e->sweeper);
+    readers_free(e->readers);
     pool_free(e->pool); /* what it still computes lands in the inbox and is let go */
     visit_abandon(e);
     map_each (n, &e->directory.by_id)
@@ -369,8 +405,7 @@ void engine_free(struct engine *e)
         webpage_free(container_of(n, struct webpage, by_id));
     directory_done(&e->directory);
     map_done(&e->pages_by_id);
-    map_done(&e->pages_by_url);
-    map_done(&e->hosts);
+    webhost_free_all(e);
     led_free(e->led);
     cdg_locks_free(e->locks);
     loop_timer_stop(e->loop, &e->led_timer);
@@ -380,4 +415,16 @@ void engine_free(struct engine *e)
     struct loop *loop = e->loop;
     arena_free(e->arena); /* fetch goes with it, and wants the loop */
     loop_free(loop);
+}
+
+void engine_free(struct engine *e)
+{
+    if (e)
+        take_down(e, STOP_WAIT_MS);
+}
+
+void engine_kill(struct engine *e)
+{
+    if (e)
+        take_down(e, /* patience= */ 0);
 }

@@ -26,7 +26,11 @@ struct engine_options {
     /* Called for each change after its commit; NULL: nobody looks. */
     void (*changed)(const struct engine_change *c, void *arg);
     void *arg;
-    const char *owner; /* of sentinels in `ensure` */
+    const char *owner;  /* of sentinels in `ensure` */
+    bool once;          /* nothing is fetched but in engine_once */
+    const char *reader; /* program that reads pages; NULL: this one (page/worker.h) */
+    /* Taken over.  NULL: one of its own, that follows the machine's time. */
+    struct loop *loop;
 };
 
 MUST_USE enum err engine_new(struct arena *life, const struct engine_options *o,
@@ -35,7 +39,28 @@ MUST_USE enum err engine_new(struct arena *life, const struct engine_options *o,
 /* Installs definitions that are not there yet; the answer is for people. */
 int engine_ensure(struct engine *e, const char *text, struct arena *life, char **ret_answer);
 
+struct engine_round {
+    size_t pages, done, failed;
+    bool interrupted;
+};
+
+struct engine_round_hooks {
+    void (*progress)(size_t done, size_t pages, void *arg);
+    /* `not_before`: it was not tried, because of a pause until then; else MSEC_NEVER. */
+    void (*failed)(const char *url, const char *reason, msec not_before, void *arg);
+    void *arg;
+};
+
+/* Fetches the page of every active sentinel that `text` creates, now and once.  One that is
+ * there already with the same definition goes on from what it saw the last time; a definition
+ * that is new replaces the old one.  Returns an exit code; not 0: the answer says why. */
+int engine_once(struct engine *e, const char *text, struct arena *life,
+        const struct engine_round_hooks *h, struct engine_round *ret_round, char **ret_answer);
+
 /* Runs until SIGINT, SIGTERM or engine_stop. */
 void engine_run(struct engine *e);
 void engine_stop(struct engine *e);
 void engine_free(struct engine *e);
+/* The same without a word to the database: whatever is not committed is lost, as if the
+ * process had been killed. */
+void engine_kill(struct engine *e);

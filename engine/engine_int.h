@@ -1,5 +1,5 @@
 /* What the files of engine/ share.  Read engine.c for how it fits together, then life.c
- * (a sentinel's lifespan), stream.c (when to fetch), webpage.c (fetching), visit.c (a new
+ * (a sentinel's lifespan), stream.c (when to fetch), webfetch.c (fetching), visit.c (a new
  * version's way through digest, graph and store). */
 #pragma once
 #include "base/inbox.h"
@@ -11,6 +11,7 @@
 #include "engine/directory.h"
 #include "engine/engine.h"
 #include "engine/request.h"
+#include "engine/webrequest.h"
 #include "fetch/fetch.h"
 #include "fetch/backoff.h"
 #include "fetch/learn.h"
@@ -28,6 +29,7 @@ struct engine {
     struct store_writer *writer;
     struct store_sweeper *sweeper;
     struct fetch *fetch;
+    struct readers *readers; /* reading.h */
     struct pool *pool;
     struct cdg *cdg;
     struct cdg_locks *locks;
@@ -37,8 +39,11 @@ struct engine {
     msec mono_shift;  /* detector's monotonic line = clock_mono + mono_shift */
     msec wall_offset; /* its wall clock = that line + this, until the clock is really set */
     struct loop_timer led_timer, overdue_timer;
+    msec overdue_look; /* when it will be looked for, on the detector's line */
 
-    struct map pages_by_url, pages_by_id, hosts;
+    struct map pages_by_id, hosts;
+    struct secrets *secrets;
+    uint64_t hash_key;  /* of this process, for hashes of what strangers send */
     struct list cached; /* pages whose newest digest is in memory, oldest use first */
     size_t cached_bytes;
     int64_t next_stream_id;
@@ -92,6 +97,7 @@ struct life {
     struct webpage *page;
     struct stream *stream; /* while in the graph */
     bool lingers;          /* has ended, but is still owed what its last tick brings */
+    bool enabled_alone;    /* it was enabled while no engine ran */
     bool wants_source;     /* its question is about bytes, not only about the digest */
     struct list in_stream;
 };
@@ -138,6 +144,7 @@ struct stream {
     int64_t position;     /* how many versions it has seen */
     int64_t version;      /* the newest it has seen */
     bool waiting;         /* for the fetch under way */
+    msec wanted;          /* waiting: since when, on the detector's line */
     unsigned want_source; /* how many members ask about the source */
 };
 
@@ -149,7 +156,7 @@ msec stream_next_tick(const struct stream *s);
 void stream_close_if_all_linger(struct stream *s);
 void stream_set_interval(struct stream *s, msec interval);
 
-/* ---- webpage.c: one page, its fetches and what is known of it ------------------------ */
+/* ---- webhost.c, webpage.c: one page and what is known of it -------------------------- */
 
 /* Pages of one host share what is known of its honesty. */
 struct webhost {
@@ -159,31 +166,44 @@ struct webhost {
     char name[];
 };
 
+struct webhost *webhost_get(struct engine *e, const char *url);
+void webhost_drop(struct engine *e, struct webhost *h);
+void webhost_load(const char *name, msec distrusted_until, void *engine); /* at start */
+void webhost_lied(struct engine *e, struct webhost *h);
+void webhost_free_all(struct engine *e);
+
 struct webpage {
-    struct map_node by_url, by_id;
+    struct map_node by_id;
     struct list in_cached, in_postponed;
     struct engine *engine;
     int64_t id;
-    char *url;
+    char *url, *request;    /* beyond a plain GET of it (webrequest.h); NULL: nothing */
+    struct arena *jar_life; /* of its cookies */
+    struct fetch_jar *jar;  /* NULL: none yet, or none wanted */
     struct list streams;
     size_t lives; /* sentinels that name this page, in the graph or not */
 
     int64_t latest;     /* newest version, 0: none */
     struct sha256 body; /* of it */
-    char *etag, *last_modified, *error;
+    char *etag, *last_modified, *body_digest, *error;
     msec last_fetch, verified, next_fetch, took;
     msec not_before; /* after a failure: no fetch before this; MSEC_NEVER: no such wait */
     int64_t fetches, failures;
-    struct fetch_learned learned;
-    bool has_learned;
+    struct fetch_learned *learned; /* NULL: nothing yet */
+    struct hash128 quick;          /* of the body that came last, */
+    int64_t quick_version;         /* which is that of this version */
 
     struct fetch_transfer *transfer; /* under way */
     bool busy;               /* from the start of a fetch until all it led to is committed */
+    bool in_round;           /* see round.c */
     bool overdue;            /* and that was written down */
     bool postponed;          /* wanted, but the database is away or its queue is full */
     size_t body_bytes, held; /* of the newest body; what is counted in held_bytes for it */
     struct led_event *retry_trigger, *retry_event;
     struct led_rule *retry_rule; /* a failed fetch will be tried again */
+
+    unsigned kills;       /* readers it cost in a row; see visit_read.c */
+    struct sha256 killer; /* the body that did it last */
 
     struct fetch_gone gone; /* 404 or 410, again and again */
     struct webhost *host;
@@ -192,16 +212,37 @@ struct webpage {
     size_t digest_bytes;
 };
 
-struct webpage *webpage_get(struct engine *e, int64_t id, const char *url);
+/* The page a sentinel names, made when it is not there yet. */
+struct webpage *webpage_of(struct engine *e, const struct sentinel *s);
 struct webpage *webpage_load(struct engine *e, const struct store_page *row);
-/* After a restart: a wait that was asked for, or that we owe, goes on. */
-void webpage_resume(struct webpage *p);
 void webpage_free_if_unused(struct webpage *p);
 void webpage_free(struct webpage *p);
 
 /* Counts what a fetch of this page keeps in memory until it is committed. */
 void webpage_hold(struct webpage *p, size_t body_bytes);
 
+void webpage_set_text(char **to, const char *from);
+void webpage_retry_cancel(struct webpage *p);
+/* Writes down how the newest fetch went. */
+void webpage_touch(struct webpage *p);
+/* A row in the events of everybody who watches the page: it began to fail, it recovered. */
+void webpage_tell(struct webpage *p, const char *kind, const char *detail);
+/* How an error begins when the page is gone. */
+#define WEBPAGE_GONE "gone: "
+
+/* The interval of on-change sentinels, with the page's own place around it. */
+msec webpage_learned_interval(const struct webpage *p);
+
+/* Remembers or forgets the newest version's digest; takes the malloc'ed block over. */
+void webpage_cache(struct webpage *p, char *digest, size_t bytes);
+
+/* What the store is to know of the newest fetch; texts are borrowed from the page. */
+void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fetch_state *ret);
+
+/* ---- webfetch.c: what a fetch of it does --------------------------------------------- */
+
+/* After a restart: a wait that was asked for, or that we owe, goes on. */
+void webpage_resume(struct webpage *p);
 /* The stream wants to see the page as it is now. */
 void webpage_want(struct webpage *p, struct stream *s);
 /* The database is back, or has room again. */
@@ -213,12 +254,6 @@ void webpage_readable(struct webpage *p, const char *etag, const char *last_modi
 void webpage_unreadable(struct webpage *p, const char *reason);
 /* A visit is over: what it found is committed. */
 void webpage_settled(struct webpage *p);
-/* Remembers or forgets the newest version's digest; takes the malloc'ed block over. */
-void webpage_cache(struct webpage *p, char *digest, size_t bytes);
-
-/* What the store is to know of the newest fetch; texts are borrowed from the page. */
-void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fetch_state *ret);
-
 /* ---- visit.c: a version's way through digest, graph and store ------------------------ */
 
 struct visit_source { /* what a fetch brought; NULL for a look at what is stored */
@@ -234,19 +269,23 @@ struct visit_source { /* what a fetch brought; NULL for a look at what is stored
  * waits.  The page stays busy until the commit; then webpage_settled is called. */
 void visit_start(struct webpage *p, const struct visit_source *fetched);
 void visit_compared(struct engine *e); /* on the loop: some come back from the pool */
-void visit_abandon(struct engine *e);  /* at the very end: those that came back too late */
+/* It cost several readers in a row: the body that did is not read again. */
+bool visit_is_quarantined(const struct webpage *p);
+void visit_abandon(struct engine *e); /* at the very end: those that came back too late */
 
 /* ---- overdue.c: what should have happened long ago ----------------------------------- */
 
 enum { OVERDUE_MS = 60 * 1000 }; /* a start or end this late is; a fetch after 2 intervals */
 void overdue_start(struct engine *e);
 void overdue_stop(struct engine *e);
+void overdue_look(struct engine *e);
+void overdue_expect(const struct stream *s); /* it is new, or ticks at another interval */
 
 /* ---- requests.c: what SQL or a command asks of a running engine ---------------------- */
 
 void requests_take(struct engine *e, const struct store_request *r);
 int requests_run_now(struct engine *e, const char *verb, const char *text, struct arena *life,
-        char **answer);
+        char **answer, struct request_plan **ret_plan);
 
 /* ---- control.c: answers `status` even when the database is away ---------------------- */
 

@@ -87,7 +87,8 @@ static void enter(struct life *l, bool resume, msec since)
     struct sentinel *s = l->sentinel;
     struct engine *e = l->engine;
     if (!resume) {
-        s->entered_at = since;
+        /* What was due may have been jumped over by the clock: it is here from now on. */
+        s->entered_at = since - led_wall(e->led) + led_now(e->led) + e->wall_offset;
         s->base_version = s->last_version = l->page->latest;
     }
     SCRATCH struct arena *scratch = arena_new(NULL, "enter");
@@ -102,6 +103,7 @@ static void enter(struct life *l, bool resume, msec since)
     }
     l->wants_source = cdg_wants_source(expr);
     stream_join(l, resume);
+    l->enabled_alone = false;
     struct cdg_subscription sub = {
             .page_id = l->stream->id,
             .sentinel_id = s->id,
@@ -147,7 +149,7 @@ static void leave(struct life *l)
 /* ---- starting and ending ------------------------------------------------------------- */
 
 static void end_now(struct life *l, const char *reason, msec nominal);
-static void watch_end(struct life *l);
+static void watch_span(struct life *l);
 
 static void rule_drop(struct engine *e, struct led_rule **rule)
 {
@@ -157,11 +159,19 @@ static void rule_drop(struct engine *e, struct led_rule **rule)
         led_rule_delete(e->led, r);
 }
 
-static void raise(struct engine *e, struct led_event *event)
+/* As of the instant it was due, so that what follows from it counts from there. */
+static void raise(struct engine *e, struct led_event *event, msec nominal)
 {
     struct fault f = {0};
-    if (event && led_raise(e->led, event, 0, &f) != OK)
+    msec now = led_now(e->led), at = nominal - led_wall(e->led) + now;
+    if (event && led_raise_at(e->led, event, at < now ? at : now, 0, &f) != OK)
         log_error("a chain of sentinels was cut: %s", f.message);
+}
+
+/* A point before another's start or end was turned into an instant when it was checked. */
+static bool hangs_on_other(const struct point *p)
+{
+    return p->kind == GRAMMAR_TIME_START || p->kind == GRAMMAR_TIME_END;
 }
 
 static void start_now(struct life *l, msec nominal)
@@ -177,12 +187,13 @@ static void start_now(struct life *l, msec nominal)
     if (s->to.kind == GRAMMAR_TIME_FOR) {
         s->ends_at = nominal + s->to.offset;
         rule_drop(l->engine, &l->end_rule);
-        watch_end(l);
+        watch_span(l);
     }
     if (s->enabled) /* (2) */
         enter(l, /* resume= */ false, nominal);
-    record(s, "start", NULL, nominal);
-    raise(l->engine, l->start);
+    /* A clock that was set over the planned instant makes it late, but it was due then. */
+    record(s, "start", NULL, hangs_on_other(&s->from) ? nominal : s->starts_at);
+    raise(l->engine, l->start, nominal);
 }
 
 /* Those that wait for a start that can never come end, too. */
@@ -213,8 +224,9 @@ static void end_now(struct life *l, const char *reason, msec nominal)
     s->ended_at = nominal;
     if (never_started && strcmp(reason, "to-reached") == 0)
         reason = "never-started";
-    record(s, "end", reason, nominal);
-    raise(l->engine, l->end);
+    bool planned = strcmp(reason, "to-reached") == 0 && s->to.kind == GRAMMAR_TIME_AT;
+    record(s, "end", reason, planned ? s->ends_at : nominal);
+    raise(l->engine, l->end, nominal);
     if (never_started)
         end_dependants(l, nominal);
 }
@@ -247,13 +259,8 @@ static struct led_event *end_event(struct life *l)
     return l->end;
 }
 
-/* A point before another's start or end was turned into an instant when it was checked. */
-static bool hangs_on_other(const struct point *p)
-{
-    return p->kind == GRAMMAR_TIME_START || p->kind == GRAMMAR_TIME_END;
-}
-
-enum { START_PRIORITY = 1, END_PRIORITY = 2 }; /* at one instant, ends come before starts */
+/* At one instant, ends come before starts, also those that follow from an end. */
+enum { START_PRIORITY = 1, END_PRIORITY = 2 };
 
 static struct led_rule *rule_on(
         struct life *l, struct led_event *event, led_action_fn *action, int priority)
@@ -262,6 +269,7 @@ static struct led_rule *rule_on(
             .action = action,
             .arg = l,
             .priority = priority,
+            .coupling = priority == START_PRIORITY ? LED_DEFERRED : LED_IMMEDIATE,
             .context = LED_CHRONICLE,
             .mode = LED_PREVIOUS,
     };
@@ -281,6 +289,15 @@ static struct led_rule *rule_at(struct life *l, msec at, led_action_fn *action, 
     return rule_on(l, event, action, priority);
 }
 
+static struct led_rule *rule_after(struct life *l, struct led_event *event, msec delay,
+        led_action_fn *action, int priority)
+{
+    struct led_event *plus;
+    struct fault f = {0};
+    CHECK(led_plus(l->engine->led, event, delay, &f, &plus) == OK);
+    return rule_on(l, plus, action, priority);
+}
+
 /* The rule for a point that hangs on another sentinel: on its event if that is still ahead,
  * else on the instant that follows from it.  NULL: nothing is left to wait for. */
 static struct led_rule *rule_on_point(
@@ -293,7 +310,6 @@ static struct led_rule *rule_on_point(
     bool on_start = point->kind == GRAMMAR_TIME_START;
     struct led_event *event = on_start ? start_event(other->life) : end_event(other->life);
     msec since = on_start ? other->started_at : other->ended_at;
-    struct fault f = {0};
 
     if (point->offset == 0 && since == MSEC_NEVER) {
         led_event_hold(event);
@@ -301,9 +317,7 @@ static struct led_rule *rule_on_point(
     }
     if (since != MSEC_NEVER)
         return rule_at(l, since + point->offset, action, priority);
-    struct led_event *plus;
-    CHECK(led_plus(e->led, event, point->offset, &f, &plus) == OK);
-    return rule_on(l, plus, action, priority);
+    return rule_after(l, event, point->offset, action, priority);
 }
 
 static void watch_end(struct life *l)
@@ -313,6 +327,12 @@ static void watch_end(struct life *l)
         l->end_rule = rule_on_point(l, &s->to, end_due, END_PRIORITY);
     else if (s->ends_at != MSEC_NEVER)
         l->end_rule = rule_at(l, s->ends_at, end_due, END_PRIORITY);
+}
+
+/* FOR counts the time that passes from its start, whatever the wall clock is set to. */
+static void watch_span(struct life *l)
+{
+    l->end_rule = rule_after(l, start_event(l), l->sentinel->to.offset, end_due, END_PRIORITY);
 }
 
 static void watch_start(struct life *l)
@@ -333,7 +353,7 @@ void life_prepare(struct engine *e, struct sentinel *s)
     l->engine = e;
     l->sentinel = s;
     list_init(&l->in_stream);
-    l->page = webpage_get(e, s->page_id, s->url);
+    l->page = webpage_of(e, s);
     l->page->lives++;
     s->life = l;
 }
@@ -348,6 +368,7 @@ void life_resume(struct engine *e, struct sentinel *s)
     } else if (s->enabled) {
         /* Enabled while no engine ran: it takes its place now. */
         bool resume = s->entered_at != MSEC_NEVER;
+        s->life->enabled_alone = !resume;
         enter(s->life, resume, engine_wall(e));
         if (!resume)
             record(s, NULL, NULL, engine_wall(e));
@@ -470,7 +491,7 @@ static void move_to_page(struct life *l)
 {
     struct sentinel *s = l->sentinel;
     struct webpage *old = l->page;
-    l->page = webpage_get(l->engine, s->page_id, s->url);
+    l->page = webpage_of(l->engine, s);
     l->page->lives++;
     old->lives--;
     webpage_free_if_unused(old);
@@ -535,7 +556,7 @@ void life_stop(struct sentinel *s, const char *reason)
     s->phase = PHASE_ENDED;
     s->ended_at = now;
     if (!reason || strcmp(reason, "dependency") != 0)
-        raise(l->engine, l->end);
+        raise(l->engine, l->end, now);
     if (never_started)
         end_dependants(l, now);
 }

@@ -2,6 +2,7 @@
 #include "engine/cli.h"
 #include "engine/commands.h"
 #include "base/str.h"
+#include "page/worker.h"
 #include <string.h>
 
 extern char **environ;
@@ -21,11 +22,17 @@ const struct command commands[] = {
                 "[NAME]", "what changed"},
         {"diff", cmd_diff, OPT_JSON, 1, 2, "NAME [CHANGE]",
                 "one change in full; the newest unless its number is given"},
+        {"compare", cmd_compare, OPT_JSON | OPT_MONITOR | OPT_BASE, 2, 2, "OLD NEW",
+                "what would be reported between two files: 0 nothing, 3 a change, 1 unknown"},
         {"enable", cmd_enable, OPT_JSON, 1, -1, "NAME…", "let sentinels look again"},
         {"disable", cmd_disable, OPT_JSON, 1, -1, "NAME…", "let sentinels pause"},
         {"stop", cmd_stop, OPT_JSON, 1, -1, "NAME…", "end sentinels now; their history stays"},
         {"drop", cmd_drop, OPT_JSON | OPT_CASCADE, 1, -1, "NAME…",
                 "remove sentinels and their history"},
+        {"once", cmd_once, OPT_JSON, 1, -1, "FILE…|-",
+                "one round over all targets now; prints what changed since the last one"},
+        {"explain", cmd_explain, OPT_JSON, 1, -1, "NAME…|FILE…",
+                "events, rules, graph nodes and fetches, before or after installing"},
         {"status", cmd_status, OPT_JSON, 0, 0, "",
                 "engine, database, queue and fetch figures at a glance"},
         {"graph", cmd_graph, OPT_AS, 0, 0, "",
@@ -91,6 +98,8 @@ static int help_command(const char *name)
 
 int main(int argc, char **argv)
 {
+    if (page_worker_is_asked(argc, argv))
+        return page_worker_main();
     const char *name = argc > 1 ? argv[1] : "help";
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         if (argc > 2)

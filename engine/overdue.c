@@ -1,8 +1,9 @@
 /* Overdue is never silent.
  *
- * Now and then every page is looked at: a fetch that should have happened two intervals ago
- * (or a minute, whichever is more) and has not is written down, once, as an event of each
- * sentinel that waits for it and in the page's row.  The next fetch, good or bad, ends it.
+ * When something could be overdue every page is looked at: a fetch that should have happened
+ * two intervals ago (or a minute, whichever is more) and has not is written down, once, as an
+ * event of each sentinel that waits for it and in the page's row.  The next fetch, good or bad,
+ * ends it.
  *
  *  (1) A page that fails says so itself, and its next try is planned: it is not overdue.
  *  (2) While the database is away nothing can be written; what is overdue then is noticed
@@ -11,14 +12,17 @@
 #include "engine/engine_int.h"
 #include "base/log.h"
 
-enum { LOOK_EVERY = 10 * MSEC_PER_SECOND };
+enum { LOOK_AT_MOST_EVERY = 10 * MSEC_PER_SECOND };
+
+static msec patience(const struct stream *s)
+{
+    return 2 * s->interval > OVERDUE_MS ? 2 * s->interval : OVERDUE_MS;
+}
 
 /* When the fetch that is due was due, on the detector's line; MSEC_NEVER: none is due. */
 static msec due_of(const struct stream *s)
 {
-    if (s->waiting)
-        return s->last_tick == MSEC_NEVER ? s->opened : s->last_tick;
-    return stream_next_tick(s);
+    return s->waiting ? s->wanted : stream_next_tick(s);
 }
 
 static msec overdue_since(const struct webpage *p)
@@ -26,8 +30,7 @@ static msec overdue_since(const struct webpage *p)
     msec now = led_now(p->engine->led);
     list_each (pos, (struct list *)&p->streams) {
         const struct stream *s = list_entry(pos, struct stream, of_page);
-        msec most = 2 * s->interval > OVERDUE_MS ? 2 * s->interval : OVERDUE_MS;
-        if (now - due_of(s) > most)
+        if (now - due_of(s) > patience(s))
             return due_of(s);
     }
     return MSEC_NEVER;
@@ -92,28 +95,52 @@ static void note(struct webpage *p, msec since)
             time_iso(engine_wall_of(e, since), at), reason(p));
 }
 
-static void look(struct loop_timer *t)
+static void look_at(struct webpage *p)
+{
+    msec since = p->failures ? MSEC_NEVER : overdue_since(p); /* (1) */
+    if (since == MSEC_NEVER) {
+        p->overdue = false;
+    } else if (!p->overdue && p->engine->available) { /* (2) */
+        p->overdue = true;
+        note(p, since);
+    }
+}
+
+static void look_now(struct loop_timer *t)
 {
     struct engine *e = container_of(t, struct engine, overdue_timer);
     engine_catch_up(e);
+    overdue_look(e);
+    engine_settle(e);
+}
+
+void overdue_look(struct engine *e)
+{
+    e->overdue_look = MSEC_NEVER;
     map_each (n, &e->pages_by_id) {
         struct webpage *p = container_of(n, struct webpage, by_id);
-        msec since = p->failures ? MSEC_NEVER : overdue_since(p); /* (1) */
-        if (since == MSEC_NEVER)
-            p->overdue = false;
-        else if (!p->overdue && e->available) { /* (2) */
-            p->overdue = true;
-            note(p, since);
-        }
+        look_at(p);
+        list_each (pos, &p->streams)
+            overdue_expect(list_entry(pos, struct stream, of_page));
     }
-    engine_settle(e);
-    loop_timer_set(e->loop, t, LOOK_EVERY);
+}
+
+void overdue_expect(const struct stream *s)
+{
+    struct engine *e = s->page->engine;
+    msec now = led_now(e->led), at = due_of(s) + patience(s) + 1;
+    if (at < now + LOOK_AT_MOST_EVERY)
+        at = now + LOOK_AT_MOST_EVERY;
+    if (e->overdue_look != MSEC_NEVER && e->overdue_look <= at)
+        return;
+    e->overdue_look = at;
+    loop_timer_set(e->loop, &e->overdue_timer, at - now);
 }
 
 void overdue_start(struct engine *e)
 {
-    loop_timer_init(&e->overdue_timer, look);
-    loop_timer_set(e->loop, &e->overdue_timer, LOOK_EVERY);
+    e->overdue_look = MSEC_NEVER;
+    loop_timer_init(&e->overdue_timer, look_now);
 }
 
 void overdue_stop(struct engine *e)

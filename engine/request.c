@@ -102,12 +102,44 @@ static void skip_existing(struct planning *p, struct grammar_script *script)
     }
 }
 
+/* A file that is given again and again says CREATE each time. */
+static void let_replace(struct grammar_script *script)
+{
+    for (struct grammar_statement *st = script->statements; st; st = st->next)
+        st->or_replace = st->or_replace || st->verb == GRAMMAR_CREATE;
+}
+
+static void note_name(struct planning *p, const char *name)
+{
+    struct request_plan *plan = p->plan;
+    if ((plan->nnamed & (plan->nnamed - 1)) == 0) { /* full at every power of two */
+        size_t cap = plan->nnamed ? plan->nnamed * 2 : 1;
+        const char **more = arena_array_of(p->life, cap, const char *);
+        if (plan->nnamed)
+            memcpy(more, plan->named, plan->nnamed * sizeof *more);
+        plan->named = more;
+    }
+    plan->named[plan->nnamed++] = name;
+}
+
+static void plan_once(
+        struct planning *p, struct grammar_script *script, const struct grammar_statement *st)
+{
+    struct sentinel *s = subject_find(p, st->name);
+    if (st->verb == GRAMMAR_CREATE)
+        note_name(p, st->name);
+    if (st->verb != GRAMMAR_CREATE || !s || !is_as_defined(s, st->effective))
+        plan_statement(p, script, st);
+}
+
 static void plan_script(struct planning *p, const char *file, const char *text, size_t len)
 {
     struct grammar_script *script;
     enum err parsed = grammar_parse(p->life, file, text, len, &script);
     if (p->how == ENSURE && parsed == OK)
         skip_existing(p, script);
+    if (p->how == ONCE)
+        let_replace(script);
     struct grammar_world world = {
             .now = p->c->now,
             .zone = settings_text(p->c->settings, SETTING_TIME_ZONE),
@@ -131,7 +163,10 @@ static void plan_script(struct planning *p, const char *file, const char *text, 
         return;
     }
     for (struct grammar_statement *st = script->statements; st; st = st->next)
-        plan_statement(p, script, st);
+        if (p->how == ONCE)
+            plan_once(p, script, st);
+        else
+            plan_statement(p, script, st);
 }
 
 void request_begin(struct buf *text, bool json)
@@ -288,6 +323,7 @@ struct request_plan *request_plan_make(
         text += sizeof json_mark - 1;
     }
     p.how = strcmp(verb, "ensure") == 0  ? ENSURE
+            : strcmp(verb, "once") == 0  ? ONCE
             : strcmp(verb, "check") == 0 ? CHECK_ONLY
                                          : INSTALL;
     if (p.how != INSTALL || strcmp(verb, "add") == 0) {

@@ -25,6 +25,8 @@ struct request_plan {
     size_t nsteps;
     int exit_code; /* 0: carry it out; 1: nothing is to be done, the answer says why */
     char *answer;
+    const char **named; /* "once": whom the text creates, or would if it were not there */
+    size_t nnamed;
 };
 
 struct request_context {
@@ -35,7 +37,8 @@ struct request_context {
     bool only_own; /* and may not touch what is somebody else's */
 };
 
-/* `verb`: "add", "ensure" (leaves alone what exists) and "check" (plans nothing) take files
+/* `verb`: "add", "ensure" (leaves alone what exists), "once" (leaves alone what exists with
+ * the same definition, and replaces the rest) and "check" (plans nothing) take files
  * as request_add_file frames them, or bare definitions; "enable", "disable", "stop" and
  * "drop" take names, one a line, and "drop" may begin with a line CASCADE.  A text that
  * request_begin began with `json` is answered in JSON. */

@@ -60,6 +60,7 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
             .definition = s->definition,
             .state = sentinel_state(s),
             .url = s->url,
+            .request = words.request,
             .monitor = words.monitor,
             .fetch = words.fetch,
             .compare = words.compare,
@@ -168,4 +169,27 @@ void wrong_name(struct planning *p, const struct fault *f)
         buf_printf(
                 &p->diagnostics, "error: %s\n%s%s", f->message, f->hint, *f->hint ? "\n" : "");
     }
+}
+
+/* ---- the same definition -------------------------------------------------------------- */
+
+enum { DEFINITION_MAX = 1 << 20 };
+
+static void print_without_life(struct buf *out, const char *name, struct grammar_definition d)
+{
+    d.from = d.to = (struct grammar_time){.kind = GRAMMAR_TIME_NEVER, .at = MSEC_NEVER};
+    grammar_print_effective(out, name, &d);
+}
+
+bool is_as_defined(const struct sentinel *s, const struct grammar_definition *d)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "same");
+    const struct grammar_definition *has = sentinel_parse(s, scratch);
+    BUF(a, DEFINITION_MAX);
+    BUF(b, DEFINITION_MAX);
+    if (!has || s->phase == PHASE_ENDED)
+        return false;
+    print_without_life(&a, s->name, *has);
+    print_without_life(&b, s->name, *d);
+    return strcmp(buf_text(&a), buf_text(&b)) == 0;
 }

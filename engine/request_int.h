@@ -18,6 +18,7 @@ struct draft {
 enum how {
     INSTALL,
     ENSURE,     /* leave alone what exists: a file given to `vigil run` may be given again */
+    ONCE,       /* leave alone what is as defined, whatever its lifespan; replace the rest */
     CHECK_ONLY, /* say what is wrong and plan nothing */
 };
 
@@ -51,6 +52,9 @@ void answer_diagnostic(struct planning *p, const struct grammar_diagnostic *d);
 void wrong_at(struct planning *p, struct grammar_script *script, enum grammar_code code,
         struct grammar_pos pos, const struct fault *f);
 void wrong_name(struct planning *p, const struct fault *f);
+
+/* Is it as `d` defines it, but for FROM and TO, and still alive? */
+bool is_as_defined(const struct sentinel *s, const struct grammar_definition *d);
 
 /* ---- request_steps.c ----------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
  * steps out one by one meets nobody who still waits in vain.
  */
 #include "engine/request_int.h"
+#include "engine/webrequest.h"
 #include "fetch/fetch.h"
 #include <stdio.h>
 
@@ -31,6 +32,31 @@ static enum err check_notify(const struct grammar_notify *n, struct fault *f)
                 */
 }
 
+/* Secrets that are not there would make every fetch fail: better said now. */
+static enum err check_request(
+        struct planning *p, const struct grammar_definition *d, struct fault *f)
+{
+    const struct settings *set = p->c->settings;
+    struct secrets *secrets = secrets_new(p->life, settings_text(set, SETTING_FETCH_SECRETS));
+    struct fetch_request ignored = {0};
+    const struct grammar_request *r = &d->request;
+    bool is_plain_get = !r->body && strcmp(r->method ? r->method : "GET", "GET") == 0;
+    if (r->render && (!is_plain_get || r->n_headers || r->user_agent || r->cookies)) {
+        enum err e = fault_set(
+                f, ERR_UNSUPPORTED, "a renderer is given a URL and nothing else of a request");
+        fault_hint(f, "With render = on there can be timeout and follow only.");
+        return e;
+    }
+    if (r->render && !*settings_text(set, SETTING_FETCH_RENDERER)) {
+        enum err e = fault_set(f, ERR_UNSUPPORTED, "no renderer is configured for render = on");
+        fault_hint(f,
+                "Name a browser with the setting fetch.renderer, such as /usr/bin/chromium.");
+        return e;
+    }
+    return webrequest_read(
+            webrequest_text(p->life, &d->request, ""), secrets, p->life, f, &ignored);
+}
+
 static enum err check_runnable(struct planning *p, const struct grammar_definition *d,
         struct fault *f, enum grammar_clause *ret_clause)
 {
@@ -50,10 +76,8 @@ static enum err check_runnable(struct planning *p, const struct grammar_definiti
     if ((e = check_notify(&d->notify, f)) != OK)
         return e;
     *ret_clause = GRAMMAR_WITH;
-    const struct grammar_request *r = &d->request;
-    bool plain_get = !r->body && (!r->method || strcmp(r->method, "GET") == 0);
-    if (!plain_get || r->user_agent || r->n_headers || r->timeout || r->follow >= 0)
-        return cannot(f, "request options (WITH)");
+    if ((e = check_request(p, d, f)) != OK)
+        return e;
     return OK;
 }
 

@@ -60,29 +60,45 @@ static void alter(struct engine *e, struct sentinel *known, struct sentinel *mad
         life_stop(made, "stopped");
 }
 
-static void carry_out(struct engine *e, struct request_plan *plan)
+/* What was known under the name makes room.  Whoever waits for it hangs on its events, which
+ * the new one takes over; the page, if it is the same, must not be forgotten in between. */
+static void replace(struct engine *e, struct sentinel *known, struct sentinel *made,
+        const struct store_step *step)
 {
     struct led_event *start, *end;
+    struct webpage *page = known->life->page;
+    page->lives++;
+    life_give_events(known, &start, &end);
+    forget(e, known);
+    adopt(e, made, step, start, end);
+    page->lives--;
+    webpage_free_if_unused(page);
+}
+
+static void install(struct engine *e, struct request_subject *s, const struct store_step *step)
+{
+    struct sentinel *made = s->made;
+    s->made = NULL;
+    if (s->alters) {
+        alter(e, s->known, made, step);
+        return;
+    }
+    if (s->known)
+        replace(e, s->known, made, step);
+    else
+        adopt(e, made, step, NULL, NULL);
+    follow_all(e, made);
+}
+
+static void carry_out(struct engine *e, struct request_plan *plan)
+{
     for (size_t i = 0; i < plan->nsteps; i++) {
         struct request_subject *s = &plan->subjects[i];
         struct store_step *step = &plan->steps[i];
         switch (step->kind) {
         case STORE_STEP_CREATE:
         case STORE_STEP_REPLACE:
-            if (s->alters) {
-                alter(e, s->known, s->made, step);
-                s->made = NULL;
-                break;
-            }
-            start = end = NULL;
-            if (s->known) {
-                /* Whoever waits for it hangs on its events, which the new one takes over. */
-                life_give_events(s->known, &start, &end);
-                forget(e, s->known);
-            }
-            adopt(e, s->made, step, start, end);
-            follow_all(e, s->made);
-            s->made = NULL;
+            install(e, s, step);
             break;
         case STORE_STEP_STATE:
             if (s->note_end)
@@ -97,6 +113,7 @@ static void carry_out(struct engine *e, struct request_plan *plan)
             forget(e, s->known);
             break;
         case STORE_STEP_EVENT:
+        case STORE_STEP_HOST:
         case STORE_STEP_POINTS:
         case STORE_STEP_OVERDUE:
             break;
@@ -165,8 +182,8 @@ void requests_take(struct engine *e, const struct store_request *r)
         begin_next(e);
 }
 
-int requests_run_now(
-        struct engine *e, const char *verb, const char *text, struct arena *life, char **answer)
+int requests_run_now(struct engine *e, const char *verb, const char *text, struct arena *life,
+        char **answer, struct request_plan **ret_plan)
 {
     struct request_context context = {
             .directory = &e->directory,
@@ -174,7 +191,7 @@ int requests_run_now(
             .now = engine_wall(e),
             .owner = e->options.owner,
     };
-    struct request_plan *plan = request_plan_make(life, &context, verb, text);
+    struct request_plan *plan = *ret_plan = request_plan_make(life, &context, verb, text);
     struct store_plan_job job = {
             .job.kind = STORE_JOB_PLAN, .steps = plan->steps, .nsteps = plan->nsteps};
     struct fault f = {0};

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum type { SPAN, INT, BYTES, TEXT, CIDRS, LEVEL, ZONE, TYPE_COUNT };
+enum type { SPAN, INT, BYTES, TEXT, CIDRS, LEVEL, ZONE, ROBOTS, TYPE_COUNT };
 
 static const char *const units[TYPE_COUNT] = {[SPAN] = "time",
         [INT] = "count",
@@ -15,7 +15,8 @@ static const char *const units[TYPE_COUNT] = {[SPAN] = "time",
         [TEXT] = "text",
         [CIDRS] = "networks",
         [LEVEL] = "level",
-        [ZONE] = "zone"};
+        [ZONE] = "zone",
+        [ROBOTS] = "pages"};
 
 static const struct row {
     const char *name;
@@ -88,6 +89,19 @@ static bool parse_bytes(const char *text, int64_t *ret)
     return false;
 }
 
+static bool parse_robots(const char *text, int64_t *ret)
+{
+    static const char *const words[] = {[FETCH_ROBOTS_DISCOVERED] = "discovered",
+            [FETCH_ROBOTS_ALL] = "all",
+            [FETCH_ROBOTS_OFF] = "off"};
+    for (size_t i = 0; i < countof(words); i++)
+        if (str_equal_nocase(str_trim(str_of(text)), str_of(words[i]))) {
+            *ret = (int64_t)i;
+            return true;
+        }
+    return false;
+}
+
 /* Understands `v->text` by its row's type. */
 static enum err parse_value(
         struct settings *s, const struct row *row, struct setting_value *v, struct fault *f)
@@ -113,6 +127,10 @@ static enum err parse_value(
         v->number = understood ? (int64_t)level : 0;
         example = "error, warning, info or debug";
         break;
+    case ROBOTS:
+        understood = parse_robots(v->text, &v->number);
+        example = "discovered, all or off";
+        break;
     case CIDRS:
         return parse_cidrs(s, v->text, v, f);
     case ZONE:
@@ -131,7 +149,8 @@ static enum err parse_value(
         fault_hint(f, "Give %s.", example);
         return e;
     }
-    if (row->type != LEVEL && (v->number < row->least || v->number > row->most)) {
+    if (row->type != LEVEL && row->type != ROBOTS &&
+            (v->number < row->least || v->number > row->most)) {
         char least[TIME_TEXT_SIZE], most[TIME_TEXT_SIZE];
         enum err e =
                 fault_set(f, ERR_RANGE, "setting %s: %s is out of range", row->name, v->text);

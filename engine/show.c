@@ -226,6 +226,18 @@ static void put_leaf(struct pen *p, const json_t *leaf)
     }
     json_array_foreach(json_object_get(leaf, "moved"), i, v)
             put_line(p, "\033[36m", "»", text_of(v), NULL, NULL);
+    json_array_foreach(json_object_get(leaf, "found"), i, v)
+            put_line(p, "\033[36m", "=", text_of(v), NULL, NULL);
+}
+
+void cli_print_lists(const char *detail, FILE *to)
+{
+    struct pen p = {.to = to, .colour = cli_colour(to), .most = 2000, .lines = -1};
+    json_t *all = json_loads(detail, 0, NULL);
+    size_t i;
+    json_t *leaf;
+    json_array_foreach(json_object_get(all, "leaves"), i, leaf) put_leaf(&p, leaf);
+    json_decref(all);
 }
 
 /* "2 inserted, 1 deleted"; what they are follows on the lines below. */

@@ -1,5 +1,6 @@
 /* Figures of a running engine at a glance. */
 #include "engine/engine_int.h"
+#include "engine/reading.h"
 #include "base/json.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -74,8 +75,29 @@ static void fetching(struct engine *e, struct json *j)
     key_int(j, "saved_by_sharing", (int64_t)e->shared_fetches);
     key_int(j, "not_modified", (int64_t)s.not_modified);
     key_int(j, "failed", (int64_t)s.failed);
+    key_int(j, "refused_by_robots", (int64_t)s.robots_refused);
+    key_int(j, "left_alone", (int64_t)s.left_alone);
+    key_int(j, "connections", (int64_t)s.connections);
     key_int(j, "running", s.running);
     key_int(j, "bytes", (int64_t)s.wire_bytes);
+    json_object_end(j);
+}
+
+static void reading(struct engine *e, struct json *j)
+{
+    struct readers_stats s;
+    int64_t quarantined = 0;
+    readers_stats_get(e->readers, &s);
+    map_each (n, &e->pages_by_id)
+        quarantined += visit_is_quarantined(container_of(n, struct webpage, by_id));
+    json_key(j, "read");
+    json_object_begin(j);
+    key_int(j, "workers", s.workers);
+    key_int(j, "busy", s.busy);
+    key_int(j, "queued", (int64_t)s.queued);
+    key_int(j, "pages", (int64_t)s.read);
+    key_int(j, "killed", (int64_t)s.killed);
+    key_int(j, "quarantined", quarantined);
     json_object_end(j);
 }
 
@@ -162,6 +184,7 @@ void engine_status_json(struct engine *e, struct buf *out)
     sentinels(e, &j);
     pages(e, &j);
     fetching(e, &j);
+    reading(e, &j);
     comparing(e, &j);
     detecting(e, &j);
     keeping(e, &j);

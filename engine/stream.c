@@ -25,7 +25,7 @@ static msec interval_of(struct webpage *p, msec period)
 {
     if (period)
         return period;
-    return p->has_learned ? p->learned.interval : fetch_learn_defaults.first;
+    return webpage_learned_interval(p);
 }
 
 static struct stream *stream_new(struct webpage *p, msec period)
@@ -77,12 +77,12 @@ static struct stream *stream_find(struct webpage *p, msec period, msec entered)
 static msec last_served(const struct stream *s)
 {
     msec fetched = s->page->last_fetch;
-    if (fetched == MSEC_NEVER || fetched < s->opened + s->interval)
+    if (fetched == MSEC_NEVER || fetched > led_now(s->page->engine->led))
         return MSEC_NEVER;
-    if (fetched > led_now(s->page->engine->led))
+    if (s->period == 0) /* the learned interval has changed since, and counts from here */
+        return fetched > s->opened ? fetched : MSEC_NEVER;
+    if (fetched < s->opened + s->interval)
         return MSEC_NEVER;
-    if (s->period == 0)
-        return fetched;
     return s->opened + (fetched - s->opened) / s->interval * s->interval;
 }
 
@@ -109,33 +109,38 @@ static void stream_open(struct stream *s, msec entered, bool resume)
 
 /* The baseline: a newcomer needs a version to compare with, unless one was verified less
  * than an interval ago. */
-static void want_baseline(struct stream *s)
+static bool has_baseline(const struct stream *s)
 {
-    struct webpage *p = s->page;
+    const struct webpage *p = s->page;
     msec now = engine_wall(p->engine);
-    bool fresh = p->latest && p->verified != MSEC_NEVER && now - p->verified < s->interval;
-    if (!fresh)
-        webpage_want(p, s);
+    return p->latest && p->verified != MSEC_NEVER && now - p->verified < s->interval;
+}
+
+/* The version a stream begins with.  A stored one nobody has looked after says nothing of
+ * what the page is now: then it is the one the baseline brings.  Only of an instant when
+ * nobody was there the stored one is the nearest we know. */
+static int64_t first_version(const struct stream *s, const struct life *l)
+{
+    return has_baseline(s) || l->enabled_alone ? s->page->latest : 0;
 }
 
 void stream_join(struct life *l, bool resume)
 {
     struct sentinel *who = l->sentinel;
     struct webpage *p = l->page;
-    struct led *led = l->engine->led;
-    msec entered = who->entered_at - led_wall(led) + led_now(led);
+    msec entered = who->entered_at - l->engine->wall_offset;
     struct stream *s = stream_find(p, who->fetch_every, entered);
     if (!s) {
         s = stream_new(p, who->fetch_every);
         stream_open(s, entered, resume);
-        s->version = resume ? who->last_version : p->latest;
+        s->version = resume ? who->last_version : first_version(s, l);
         s->position = s->version ? 1 : 0;
     }
     list_append(&s->members, &l->in_stream);
     s->want_source += l->wants_source;
     l->stream = s;
-    if (!resume || !p->latest)
-        want_baseline(s);
+    if ((!resume || !p->latest) && !has_baseline(s))
+        webpage_want(p, s);
 }
 
 void stream_leave(struct life *l)
@@ -176,4 +181,5 @@ void stream_set_interval(struct stream *s, msec interval)
     s->interval = interval;
     if (led_rearm(s->page->engine->led, s->ticks, interval, &f) != OK)
         log_error("the learned interval of %s was not applied: %s", s->page->url, f.message);
+    overdue_expect(s);
 }

@@ -1,7 +1,8 @@
 /* A visit: one version's way through digest, graph and store.
  *
  *     loop:  who waits, which old versions they need  ->  read those back if not at hand
- *     pool:  parse the new body once, compare it for every stream
+ *            at the same time a page reader parses the new body, once
+ *     pool:  compare it for every stream
  *     loop:  drop the verdicts of sentinels that left meanwhile
  *     store: version, changes, counters and notices in one transaction
  *     loop:  now it happened: remember it, show it
@@ -69,22 +70,39 @@ static void old_need(struct visit *v, int64_t version)
 
 static void submit(struct visit *v)
 {
+    if (v->unreadable.code != OK) {
+        inbox_push(&v->engine->compared, &v->link);
+        return;
+    }
     v->task.run = visit_compare;
     cdg_locks_submit(v->engine->locks, v->page->id, &v->task);
 }
 
 static void take_loaded(struct old *o)
 {
-    struct arena *a = o->visit->arena;
-    o->block = buf_take(&o->load.digest, &o->bytes);
-    if (!o->load.want_body)
-        return;
-    o->source = (struct page_source){
-            .bytes = arena_memdup(a, o->load.body.data, o->load.body.len),
-            .len = o->load.body.len,
-            .content_type = o->load.content_type,
-            .url = o->load.final_url,
-    };
+    if (page_digest_is_current(o->load.digest.data, o->load.digest.len))
+        o->block = buf_take(&o->load.digest, &o->bytes);
+    if (o->load.want_body)
+        visit_read_old(o); /* makes the digest too, where there is no block */
+}
+
+/* A digest that an older program wrote, or none: it is made again from the body, so that no
+ * change is lost with the change of programs. */
+static bool load_again(struct old *o)
+{
+    if (!o->load.found || o->load.want_body ||
+            page_digest_is_current(o->load.digest.data, o->load.digest.len))
+        return false;
+    buf_clear(&o->load.digest);
+    o->load.want_body = true;
+    engine_submit(o->visit->engine, &o->load.job);
+    return true;
+}
+
+void visit_loaded(struct visit *v)
+{
+    if (--v->loading == 0)
+        submit(v);
 }
 
 static void loaded(struct store_job *job)
@@ -92,15 +110,16 @@ static void loaded(struct store_job *job)
     struct old *o = container_of(job, struct old, load.job);
     struct visit *v = o->visit;
     engine_answered(v->engine);
-    if (job->err == OK && o->load.found && o->load.digest.len)
+    if (job->err == OK && load_again(o))
+        return;
+    if (job->err == OK && o->load.found)
         take_loaded(o);
     else if (job->err != OK)
         log_error("%s: version %lld could not be read back: %s", v->page->url,
                 (long long)o->version, job->fault.message);
     buf_done(&o->load.digest);
     buf_done(&o->load.body);
-    if (--v->loading == 0)
-        submit(v);
+    visit_loaded(v);
 }
 
 static void load_olds(struct visit *v)
@@ -150,6 +169,8 @@ void visit_start(struct webpage *p, const struct visit_source *fetched)
         old_need(v, v->version);
     p->busy = true;
     v->engine->visits++;
+    if (v->is_new)
+        visit_read_new(v);
     load_olds(v);
 }
 

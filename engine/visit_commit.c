@@ -35,8 +35,10 @@ void visit_free(struct visit *v)
             o->block = NULL;
         }
         free(o->block);
+        buf_done(&o->text);
     }
     buf_done(&v->digest);
+    buf_done(&v->text);
     v->engine->visits--;
     arena_free(v->arena);
 }

@@ -1,4 +1,4 @@
-/* A visit on the pool: the new body is parsed once, then compared for every stream.
+/* A visit on the pool: the new version is compared for every stream.
  *
  * Touches nothing but the visit, which nobody else looks at meanwhile; a page's visits run one
  * after the other because they queue behind its entry in the lock hash table.
@@ -45,29 +45,23 @@ static const struct cdg_version *give_old(int64_t number, void *arg)
         return NULL;
     struct cdg_version *seen = arena_new_of(r->visit->arena, struct cdg_version);
     see(r->visit, seen, o->block, o->bytes, number);
-    seen->source = o->source.bytes ? &o->source : NULL;
+    seen->source = visit_text(r->visit, &o->text);
     return seen;
 }
 
-static bool read_new(struct visit *v, struct cdg_version *to, struct page_source *source)
+static bool read_new(struct visit *v, struct cdg_version *to)
 {
     if (!v->is_new) {
         struct old *o = old_find(v, v->version);
         see(v, to, o ? o->block : NULL, o ? o->bytes : 0, 0);
-        to->source = o && o->source.bytes ? &o->source : NULL;
+        to->source = o ? visit_text(v, &o->text) : NULL;
         return true;
     }
-    *source = (struct page_source){
-            .bytes = v->source.body,
-            .len = v->source.body_bytes,
-            .content_type = v->source.content_type,
-            .url = v->source.final_url,
-    };
-    if (page_digest_make(source, &v->digest, &v->unreadable) != OK)
-        return false; /* (2) */
     see(v, to, v->digest.data, v->digest.len, 0);
-    to->source = source;
-    return true;
+    to->source = visit_text(v, &v->text);
+    if (!to->digest) /* a reader's answer is believed in nothing: (2) */
+        fault_set(&v->unreadable, ERR_LIMIT, "the page could not be read: %s", to->no_digest);
+    return to->digest != NULL;
 }
 
 /* For the store, and here: there are more of these threads than of those that write. */
@@ -84,8 +78,7 @@ void visit_compare(struct cdg_task *task)
 {
     struct visit *v = container_of(task, struct visit, task);
     struct cdg_version now;
-    struct page_source source;
-    if (read_new(v, &now, &source)) {
+    if (read_new(v, &now)) {
         for (size_t i = 0; i < v->nlooks; i++) {
             struct look *look = &v->looks[i];
             struct old_request r = {v, look};

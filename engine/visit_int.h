@@ -1,10 +1,11 @@
-/* What the three files of a visit share: visit.c (getting ready, from hand to hand),
- * visit_compare.c (on the pool) and visit_commit.c (into the store). */
+/* What the files of a visit share: visit.c (getting ready, from hand to hand), visit_read.c
+ * (at the page readers), visit_compare.c (on the pool) and visit_commit.c (into the store). */
 #pragma once
 #include "engine/engine_int.h"
+#include "engine/reading.h"
 #include "page/page.h"
 
-enum { DIGEST_MAX = PAGE_DIGEST_MAX };
+enum { DIGEST_MAX = PAGE_DIGEST_MAX, SOURCE_MAX = 4 * PAGE_BODY_MAX };
 
 /* One stream's part. */
 struct look {
@@ -22,7 +23,9 @@ struct old {
     int64_t version;
     char *block; /* malloc'ed; NULL: could not be had */
     size_t bytes;
-    struct page_source source; /* bytes: NULL, unless somebody asks about them */
+    struct reading reading;
+    struct buf made; /* its digest, where the stored one could not be used */
+    struct buf text; /* its decoded source; data NULL, unless somebody asks about it */
 };
 
 struct visit {
@@ -34,7 +37,9 @@ struct visit {
     int64_t version;
     bool is_new;
     struct visit_source source; /* is_new: copies */
-    struct buf digest;          /* is_new: made by the pool */
+    struct reading reading;     /* is_new */
+    struct buf digest;          /* is_new: what the reader answered */
+    struct buf text;            /* is_new, want_source: the decoded source */
     struct look *looks;
     size_t nlooks;
     struct old *olds;
@@ -44,7 +49,16 @@ struct visit {
     struct store_version_job job;
 };
 
-/* On a pool thread: parses the new body, compares it for every stream, and hands the visit
+/* On the loop: gives a body to the page readers; visit_loaded is called when it was read. */
+void visit_read_new(struct visit *v);
+/* Of a stored version whose body was loaded: its text where somebody asks about it, and its
+ * digest where `block` is NULL. */
+void visit_read_old(struct old *o);
+/* One of the things it waits for is there; with the last, it goes to the pool. */
+void visit_loaded(struct visit *v);
+/* Text that a reader decoded, as a source; NULL: there is none. */
+const struct page_source *visit_text(struct visit *v, const struct buf *text);
+/* On a pool thread: compares the new version for every stream, and hands the visit
  * back through the engine's inbox. */
 void visit_compare(struct cdg_task *task);
 /* On the loop: one transaction with all that was found; frees the visit when it is over. */

@@ -5,7 +5,6 @@
  * last character is no date.
  */
 #include "fetch/date.h"
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -45,33 +44,80 @@ static bool to_msec(const struct parts *p, msec *ret_wall)
     return true;
 }
 
-/* Did the pattern match to the last character?  (%n is reached only by a full match.) */
-#define WHOLE(text, pattern, ...)                                                              \
-    (end = -1, sscanf((text), pattern "%n", __VA_ARGS__, &end), end >= 0 && (text)[end] == 0)
-
-/* sscanf takes signs and spaces before numbers; a date has neither but in asctime's day. */
-static bool has_odd_characters(const char *text)
+/* Reads at most `most` digits, at least one. */
+static bool take_number(const char **at, int most, int *ret)
 {
-    return strpbrk(text, "+\t\r\n\v\f") || strstr(text, " -") || strstr(text, ":-") ||
-           strstr(text, "--") || strstr(text, ": ");
+    int n = 0;
+    for (*ret = 0; n < most && **at >= '0' && **at <= '9'; n++)
+        *ret = *ret * 10 + (*(*at)++ - '0');
+    return n > 0;
+}
+
+static bool take_letters(const char **at, int most, char *ret)
+{
+    int n = 0;
+    while (n < most && ((**at | 0x20) >= 'a' && (**at | 0x20) <= 'z')) {
+        if (ret)
+            ret[n] = **at;
+        n++;
+        (*at)++;
+    }
+    if (ret)
+        ret[n] = 0;
+    return n > 0;
+}
+
+static bool take(const char **at, char field, struct parts *p)
+{
+    switch (field) {
+    case 'w':
+        return take_letters(at, 3, NULL);
+    case 'W':
+        return take_letters(at, 9, NULL);
+    case 'M':
+        return take_letters(at, 3, p->month);
+    case 'D':
+        return take_number(at, 2, &p->day);
+    case 'Y':
+        return take_number(at, 4, &p->year);
+    case 'y':
+        return take_number(at, 2, &p->year);
+    case 'h':
+        return take_number(at, 2, &p->hour);
+    case 'm':
+        return take_number(at, 2, &p->minute);
+    case 's':
+        return take_number(at, 2, &p->second);
+    case 'Z':
+        if (strncmp(*at, "GMT", 3) != 0)
+            return false;
+        *at += 3;
+        return true;
+    case '_': /* a space, and another one before a day of one digit */
+        *at += **at == ' ';
+        *at += **at == ' ';
+        return (*at)[-1] == ' ';
+    }
+    return *(*at)++ == field;
+}
+
+/* Is the text of this form, to the last character? */
+static bool matches(const char *text, const char *form, struct parts *p)
+{
+    for (; *form; form++)
+        if (!take(&text, *form, p))
+            return false;
+    return *text == 0;
 }
 
 bool fetch_date_parse(const char *text, msec *ret_wall)
 {
     struct parts p = {.year = 0};
-    int end;
-    if (strlen(text) > 40 || has_odd_characters(text))
-        return false;
-    if (WHOLE(text, "%*3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT", &p.day, p.month, &p.year,
-                &p.hour, &p.minute, &p.second))
+    if (matches(text, "w, D M Y h:m:s Z", &p))
         return to_msec(&p, ret_wall);
-    if (WHOLE(text, "%*9[A-Za-z], %2d-%3[A-Za-z]-%2d %2d:%2d:%2d GMT", &p.day, p.month, &p.year,
-                &p.hour, &p.minute, &p.second)) {
+    if (matches(text, "W, D-M-y h:m:s Z", &p)) {
         p.year += p.year < 70 ? 2000 : 1900;
         return to_msec(&p, ret_wall);
     }
-    if (WHOLE(text, "%*3[A-Za-z] %3[A-Za-z] %2d %2d:%2d:%2d %4d", p.month, &p.day, &p.hour,
-                &p.minute, &p.second, &p.year))
-        return to_msec(&p, ret_wall);
-    return false;
+    return matches(text, "w M_D h:m:s Y", &p) && to_msec(&p, ret_wall);
 }

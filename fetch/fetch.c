@@ -16,6 +16,7 @@ static void fetch_release(void *arg)
     while (fe->nspare > 0)
         buf_done(&fe->spare[--fe->nspare]);
     fetch_queue_close(fe);
+    fetch_sites_close(fe);
     curl_global_cleanup();
 }
 
@@ -40,8 +41,10 @@ enum err fetch_new(struct arena *life, struct loop *loop, const struct fetch_opt
 
     list_init(&fe->doomed);
     list_init(&fe->running);
+    list_init(&fe->render_waiting);
     loop_timer_init(&fe->pump_timer, pump_expired);
     fetch_queue_open(fe);
+    fetch_sites_open(fe);
     fetch_multi_open(fe);
     arena_defer(life, fetch_release, fe);
     *ret_fetch = fe;

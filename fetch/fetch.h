@@ -14,6 +14,14 @@
 
 struct fetch;
 struct fetch_transfer;
+struct fetch_jar;
+
+/* For which pages a site's robots.txt is asked. */
+enum fetch_robots_use {
+    FETCH_ROBOTS_DISCOVERED, /* those we found ourselves; one a user named is just fetched */
+    FETCH_ROBOTS_ALL,
+    FETCH_ROBOTS_OFF,
+};
 
 /* What the settings say; copied by fetch_new.  A time, size or number of connections
  * left 0 takes its default, which is in fetch/options.c.  One `struct fetch` is one policy:
@@ -30,17 +38,40 @@ struct fetch_options {
     size_t max_header_bytes;
     msec slow_timeout; /* cut when under 100 bytes/s for this long; whole seconds */
     /* Least time between two requests to one host; a host that answers 429 or 503 is then
-     * left alone as long as it asks.  0: neither. */
-    msec host_gap;
-    const char *ca_file; /* trust these certificates instead of the system's; tests only */
+     * left alone as a whole, as long as it asks.  0: neither.  A host reached at an address
+     * that is not public, so on a network of one's own, has a measure of its own. */
+    msec host_gap, private_gap;
+    enum fetch_robots_use robots;
+    const char *renderer; /* a browser and its flags, or a service URL; NULL: none */
+    const char *proxy;    /* "http://host:port"; NULL: none.  The address guard ends there. */
+    const char *ca_file;  /* trust these certificates instead of the system's; tests only */
     const char *const *resolve; /* fixed answers to names, each "name:port:address" */
     size_t nresolve;
 };
 
+struct fetch_header {
+    const char *line; /* "Name: value" */
+    bool is_private;  /* for this site only: not sent along when it redirects to another */
+};
+
+/* All but the URL may be left 0: a plain GET. */
 struct fetch_request {
     const char *url;           /* http or https */
+    bool is_spelled;           /* the URL is as fetch_url_normalise gave it */
     const char *etag;          /* sent back as If-None-Match, byte for byte; NULL: none */
     const char *last_modified; /* likewise as If-Modified-Since */
+    const char *method;        /* NULL: GET */
+    const char *body;          /* NULL: none */
+    const char *user_agent;    /* NULL: that of the options */
+    const struct fetch_header *headers;
+    size_t nheaders;
+    msec timeout;    /* for the whole; 0: that of the options */
+    bool has_follow; /* `follow` redirects instead of what the options say */
+    unsigned follow;
+    bool render;           /* by the renderer of the options, whose answer is the body */
+    const char *hindrance; /* why it cannot be asked at all: reported like any failure; NULL */
+    bool is_discovered;    /* found by us, not named by a user: robots.txt is asked */
+    struct fetch_jar *jar; /* whose cookies are sent, and where new ones go; NULL: none */
 };
 
 enum fetch_outcome {
@@ -78,13 +109,18 @@ struct fetch_transfer *fetch_start(
         struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg);
 void fetch_cancel(struct fetch_transfer *t); /* done is not called */
 
+/* Cookies, kept in memory as long as the arena lives.  No transfer may use it after that. */
+struct fetch_jar *fetch_jar_new(struct arena *life);
+
 /* Is `text` a CIDR as --allow takes it: "10.0.0.0/8", "fd00::/8", or a single address? */
 MUST_USE enum err fetch_cidr_check(const char *text, struct fault *f);
 
 struct fetch_stats {
     uint64_t requests, not_modified, ok, failed, wire_bytes;
     unsigned running, waiting;
-    uint64_t connections; /* opened; requests / connections says how well they are reused */
+    uint64_t connections;    /* opened; requests / connections says how well they are reused */
+    uint64_t robots_refused; /* not asked for because robots.txt forbids it */
+    uint64_t left_alone;     /* not asked for because the host asked for silence */
 };
 void fetch_stats_get(const struct fetch *fe, struct fetch_stats *ret_stats);
 

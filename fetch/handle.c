@@ -4,18 +4,21 @@
  * second place that makes a handle:
  *  (1) http and https, and no redirect followed by libcurl: each hop is judged by us and
  *      is a request of its own;
- *  (2) no proxy, netrc, cookie, credential or environment that nobody set;
+ *  (2) no proxy, netrc, cookie, credential or environment that nobody set; what is for one
+ *      site only does not go to another that it redirects to;
  *  (3) the address is decided at each connect and again before a request on a reused
  *      connection;
  *  (4) certificates and names are verified, TLS 1.2 or later;
- *  (5) bodies come undecoded except for chunks, and all times are limited; and
+ *  (5) bodies come undecoded except for chunks; all times are limited by deadline.c; and
  *  (6) nothing waits for a resolver thread, not even clean-up.
  *
- * Each hop has a handle of its own.  Using them again would save a little, but libcurl 7.88
- * counts over a handle's whole life how often a kept connection was found dropped, and the
- * sixth time is an error.
+ * Making a handle costs a tenth of a fetch, so those of plain requests are used again, but
+ * only a few times: libcurl 7.88 counts over a handle's whole life how often a kept connection
+ * was found dropped, and the sixth time is an error.
  */
 #include "fetch/fetch_int.h"
+
+enum { BUFFER_BYTES = 32 * 1024, USES_MAX = 5 };
 
 /* A wrong option is a mistake of ours (or a libcurl without it), not of the web. */
 #define SET(easy, option, value) CHECK(curl_easy_setopt((easy), (option), (value)) == CURLE_OK)
@@ -26,8 +29,9 @@ static void set_borders(CURL *c, struct fetch *fe)
     SET(c, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     SET(c, CURLOPT_FOLLOWLOCATION, 0L);
     SET(c, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-    SET(c, CURLOPT_PROXY, ""); /* (2) */
-    SET(c, CURLOPT_NOPROXY, "*");
+    SET(c, CURLOPT_PROXY, fe->o.proxy ? fe->o.proxy : ""); /* (2) */
+    SET(c, CURLOPT_NOPROXY, fe->o.proxy ? "" : "*");
+    SET(c, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L); /* a proxy's are not the server's */
     SET(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     SET(c, CURLOPT_OPENSOCKETFUNCTION, fetch_on_socket_open); /* (3) */
     SET(c, CURLOPT_PREREQFUNCTION, fetch_on_request);
@@ -41,49 +45,69 @@ static void set_borders(CURL *c, struct fetch *fe)
         SET(c, CURLOPT_RESOLVE, fe->resolve);
 }
 
-static void set_limits(CURL *c, const struct fetch_options *o)
+static void set_limits(CURL *c, const struct fetch_limits *l)
 {
     SET(c, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* (5) */
     SET(c, CURLOPT_HTTP09_ALLOWED, 0L);
-    SET(c, CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_timeout);
-    SET(c, CURLOPT_TIMEOUT_MS, (long)o->total_timeout);
-    SET(c, CURLOPT_LOW_SPEED_LIMIT, 100L);
-    SET(c, CURLOPT_LOW_SPEED_TIME, (long)(o->slow_timeout / MSEC_PER_SECOND));
+    SET(c, CURLOPT_CONNECTTIMEOUT_MS, (long)l->connect); /* shared among several addresses */
+    SET(c, CURLOPT_BUFFERSIZE, (long)BUFFER_BYTES);
     SET(c, CURLOPT_MAXLIFETIME_CONN, 600L);
     SET(c, CURLOPT_QUICK_EXIT, 1L); /* (6) */
     SET(c, CURLOPT_NOSIGNAL, 1L);
 }
 
-static CURL *handle_new(struct fetch *fe)
+static CURL *handle_new(const struct fetch_transfer *t)
 {
+    struct fetch *fe = t->fetch;
     CURL *c = curl_easy_init();
     if (!c)
         return NULL;
     set_borders(c, fe);
-    set_limits(c, &fe->o);
-    SET(c, CURLOPT_SHARE, fe->share);
-    SET(c, CURLOPT_USERAGENT, fe->o.user_agent);
+    set_limits(c, &t->limits);
+    SET(c, CURLOPT_SHARE, t->ask.jar ? fetch_jar_share(t->ask.jar) : fe->share);
+    if (t->ask.jar)
+        SET(c, CURLOPT_COOKIEFILE, ""); /* no file: it only turns the cookie engine on */
+    SET(c, CURLOPT_USERAGENT, t->ask.user_agent ? t->ask.user_agent : fe->o.user_agent);
+    SET(c, CURLOPT_ACCEPT_ENCODING, "gzip");
     SET(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     SET(c, CURLOPT_HEADERFUNCTION, fetch_on_header);
     SET(c, CURLOPT_WRITEFUNCTION, fetch_on_body);
     return c;
 }
 
-static void add_line(struct curl_slist **lines, const char *line)
+/* In order; the list is as long as a request's header, so walking it is fine. */
+static void add_line(struct fetch_transfer *t, const char *line)
 {
-    struct curl_slist *longer = curl_slist_append(*lines, line);
-    CHECK(longer);
-    *lines = longer;
+    struct curl_slist **last = &t->run->lines;
+    while (*last)
+        last = &(*last)->next;
+    *last = arena_new_of(t->life, struct curl_slist);
+    (*last)->data = (char *)line;
+}
+
+static void set_asked(CURL *c, struct fetch_transfer *t)
+{
+    bool is_home = fetch_url_is_same_site(t->url, t->first_url);
+    for (size_t i = 0; i < t->ask.nheaders; i++)
+        if (is_home || !t->ask.headers[i].is_private)
+            add_line(t, t->ask.headers[i].line);
+    if (!t->ask.method)
+        return;
+    const char *body = t->ask.body ? t->ask.body : "";
+    add_line(t, "Expect:"); /* no round trip to ask for leave */
+    SET(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(body));
+    SET(c, CURLOPT_POSTFIELDS, body);
+    SET(c, CURLOPT_CUSTOMREQUEST, t->ask.method);
 }
 
 static void set_request(CURL *c, struct fetch_transfer *t)
 {
     struct fetch_run *run = t->run;
-    add_line(&run->lines, "Accept-Encoding: gzip");
+    set_asked(c, t);
     if (t->etag)
-        add_line(&run->lines, arena_printf(t->life, "If-None-Match: %s", t->etag));
+        add_line(t, arena_printf(t->life, "If-None-Match: %s", t->etag));
     if (t->last_modified)
-        add_line(&run->lines, arena_printf(t->life, "If-Modified-Since: %s", t->last_modified));
+        add_line(t, arena_printf(t->life, "If-Modified-Since: %s", t->last_modified));
     SET(c, CURLOPT_HTTPHEADER, run->lines);
     SET(c, CURLOPT_URL, t->url);
     SET(c, CURLOPT_ERRORBUFFER, run->curl_says);
@@ -94,24 +118,51 @@ static void set_request(CURL *c, struct fetch_transfer *t)
     SET(c, CURLOPT_WRITEDATA, t);
 }
 
+/* A plain request's handle differs from another one's only in what set_request sets. */
+static bool is_plain(const struct fetch_transfer *t)
+{
+    const struct fetch_request *r = &t->ask;
+    return !r->method && !r->jar && !r->user_agent && !r->timeout;
+}
+
 bool fetch_handle_open(struct fetch_transfer *t)
 {
-    CURL *c = handle_new(t->fetch);
-    if (!c)
-        return false;
-    t->run->easy = c;
-    set_request(c, t);
-    return true;
+    struct fetch *fe = t->fetch;
+    struct fetch_run *run = t->run;
+    run->is_plain = is_plain(t);
+    if (run->is_plain && fe->nspare_handles > 0) {
+        struct fetch_spare_handle spare = fe->spare_handles[--fe->nspare_handles];
+        run->easy = spare.easy;
+        run->uses = spare.uses + 1;
+    } else {
+        run->easy = handle_new(t);
+        run->uses = 1;
+    }
+    if (run->easy)
+        set_request(run->easy, t);
+    return run->easy;
 }
 
 void fetch_handle_close(struct fetch_transfer *t)
 {
+    struct fetch *fe = t->fetch;
     struct fetch_run *run = t->run;
-    if (run->easy) {
-        curl_multi_remove_handle(t->fetch->multi, run->easy); /* not being in it is fine */
+    if (!run->easy)
+        return;
+    curl_multi_remove_handle(fe->multi, run->easy); /* not being in it is fine */
+    SET(run->easy, CURLOPT_ERRORBUFFER, NULL);      /* which is about to go */
+    if (run->is_plain && run->uses < USES_MAX &&
+            fe->nspare_handles < countof(fe->spare_handles))
+        fe->spare_handles[fe->nspare_handles++] =
+                (struct fetch_spare_handle){run->easy, run->uses};
+    else
         curl_easy_cleanup(run->easy);
-    }
-    curl_slist_free_all(run->lines);
     run->easy = NULL;
     run->lines = NULL;
+}
+
+void fetch_handles_free(struct fetch *fe)
+{
+    while (fe->nspare_handles > 0)
+        curl_easy_cleanup(fe->spare_handles[--fe->nspare_handles].easy);
 }

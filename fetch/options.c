@@ -3,6 +3,7 @@
  * Everything is copied, so that the caller's texts may go.
  */
 #include "fetch/fetch_int.h"
+#include "fetch/render.h"
 
 static void defaults(struct fetch_options *o)
 {
@@ -41,16 +42,34 @@ static enum err copy_allow(struct fetch *fe, const struct fetch_options *o, stru
     return OK;
 }
 
+static enum err check_proxy(const char *proxy, struct fault *f)
+{
+    if (!proxy || !*proxy)
+        return OK;
+    if (strchr(proxy, '@'))
+        return fault_set(f, ERR_SYNTAX, "a proxy that wants a password cannot be used");
+    if (strncmp(proxy, "http://", 7) == 0 || strncmp(proxy, "https://", 8) == 0 ||
+            strncmp(proxy, "socks5h://", 10) == 0)
+        return OK;
+    enum err e = fault_set(f, ERR_SYNTAX, "\"%.100s\" is not a proxy", proxy);
+    fault_hint(f, "Write http://host:port, https://host:port or socks5h://host:port.");
+    return e;
+}
+
 enum err fetch_options_fill(struct fetch *fe, const struct fetch_options *o, struct fault *f)
 {
     enum err e = copy_allow(fe, o, f);
-    if (e != OK)
+    if (e != OK || (e = check_proxy(o->proxy, f)) != OK ||
+            (e = fetch_render_check(o->renderer, f)) != OK)
         return e;
     fe->o = *o;
     defaults(&fe->o);
     fe->o.user_agent = arena_strdup(fe->life, fe->o.user_agent);
     if (fe->o.ca_file)
         fe->o.ca_file = arena_strdup(fe->life, fe->o.ca_file);
+    fe->o.renderer =
+            fe->o.renderer && *fe->o.renderer ? arena_strdup(fe->life, fe->o.renderer) : NULL;
+    fe->o.proxy = fe->o.proxy && *fe->o.proxy ? arena_strdup(fe->life, fe->o.proxy) : NULL;
     for (size_t i = 0; i < o->nresolve; i++) {
         struct curl_slist *longer = curl_slist_append(fe->resolve, o->resolve[i]);
         CHECK(longer);

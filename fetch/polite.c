@@ -53,13 +53,8 @@ static msec part_of(uint64_t number, msec span)
     return (msec)((unsigned __int128)number * (uint64_t)span >> 53);
 }
 
-msec fetch_jitter(const char *key, msec interval)
+msec fetch_jitter(const char *key, msec interval, unsigned percent)
 {
-    msec tenth = interval / 10;
-    return interval - tenth + part_of(number_of(key), 2 * tenth + 1);
-}
-
-msec fetch_phase_of(const char *key, msec interval)
-{
-    return part_of(number_of(key), interval);
+    msec most = interval / 100 * percent;
+    return interval - most + part_of(number_of(key), 2 * most + 1);
 }

@@ -25,8 +25,5 @@ msec fetch_polite_stopped_for(const struct fetch_polite *p, msec now);
 /* When nothing of this is worth remembering any more. */
 msec fetch_polite_forget_at(const struct fetch_polite *p);
 
-/* A tenth of the interval more or less, always the same for the same key. */
-msec fetch_jitter(const char *key, msec interval);
-
-/* Where in its interval a page with this key begins: evenly spread over [0, interval). */
-msec fetch_phase_of(const char *key, msec interval);
+/* Up to `percent` of the interval more or less, always the same for the same key. */
+msec fetch_jitter(const char *key, msec interval, unsigned percent);

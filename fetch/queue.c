@@ -6,18 +6,13 @@
  *  (3) `done` is never called from inside fetch_start: what is doomed waits for the loop.
  *  (4) With a gap set, a host's next transfer waits until the gap is over, and a host that
  *      asked to be left alone is remembered even while nobody wants anything of it.
+ *  (5) Whether a host is on a network of one's own, with a gap of its own, is decided by the
+ *      address it is reached at; until that is known it counts as a stranger's.
  *
  * Host objects are recycled: there are as many as hosts with something to do or to keep.
  */
 #include "fetch/fetch_int.h"
-
-/* The host of a URL that fetch_url_normalise spelled. */
-static struct str host_of(const char *url)
-{
-    const char *from = strstr(url, "://") + 3;
-    size_t len = *from == '[' ? strcspn(from, "]") + 1 : strcspn(from, ":/?");
-    return (struct str){from, len};
-}
+#include "fetch/render.h"
 
 static struct fetch_host *host_find(struct fetch *fe, struct str name, uint64_t hash)
 {
@@ -38,15 +33,23 @@ static struct fetch_host *host_new(struct fetch *fe)
     return list_entry(free, struct fetch_host, ready);
 }
 
+/* Most hosts are names, whose address is known only when they are connected to. */
+static bool is_private_literal(struct str name)
+{
+    struct fetch_address a;
+    return fetch_host_is_literal(name, &a) && !fetch_address_is_public(&a);
+}
+
 struct fetch_host *fetch_host_get(struct fetch *fe, const char *url)
 {
-    struct str name = host_of(url);
+    struct str name = fetch_url_host(url);
     uint64_t hash = map_hash(name.ptr, name.len);
     struct fetch_host *h = host_find(fe, name, hash);
     if (h)
         return h;
     h = host_new(fe);
     h->running = 0;
+    h->is_private = is_private_literal(name);
     h->polite = (struct fetch_polite){0};
     heap_node_init(&h->later);
     list_init(&h->queue);
@@ -58,9 +61,9 @@ struct fetch_host *fetch_host_get(struct fetch *fe, const char *url)
     return h;
 }
 
-static bool is_polite(const struct fetch *fe)
+static msec gap_of(const struct fetch *fe, const struct fetch_host *h)
 {
-    return fe->o.host_gap > 0;
+    return h->is_private ? fe->o.private_gap : fe->o.host_gap;
 }
 
 static void arm_later(struct fetch *fe)
@@ -85,7 +88,7 @@ static void host_settle(struct fetch *fe, struct fetch_host *h)
     bool is_idle = h->running == 0 && list_is_empty(&h->queue);
     bool may_begin =
             !list_is_empty(&h->queue) && h->running < fe->o.max_host_connections; /* (1) */
-    if (is_polite(fe)) {
+    if (gap_of(fe, h) > 0) {
         msec now = clock_mono(fe->o.clock);
         msec at = is_idle ? fetch_polite_forget_at(&h->polite) : h->polite.next_at;
         if (at > now && (is_idle || may_begin)) { /* (4) */
@@ -94,8 +97,8 @@ static void host_settle(struct fetch *fe, struct fetch_host *h)
             arm_later(fe);
             return;
         }
-        heap_remove(&fe->later, &h->later);
     }
+    heap_remove(&fe->later, &h->later);
     if (!may_begin)
         list_remove(&h->ready);
     else if (list_is_empty(&h->ready))
@@ -134,14 +137,25 @@ void fetch_queue_close(struct fetch *fe)
 
 void fetch_queue_answered(struct fetch_transfer *t, int status, msec retry_after)
 {
-    if (is_polite(t->fetch) && t->host)
+    if (t->host && gap_of(t->fetch, t->host) > 0)
         fetch_polite_answered(
                 &t->host->polite, clock_mono(t->fetch->o.clock), status, retry_after);
 }
 
+/* Called by libcurl from inside itself: nothing begins before the loop. */
+void fetch_queue_reached(struct fetch_transfer *t, const struct fetch_address *a)
+{
+    bool is_private = !fetch_address_is_public(a);
+    if (!t->host || t->fetch->o.proxy || t->host->is_private == is_private)
+        return;
+    t->host->is_private = is_private; /* (5) */
+    host_settle(t->fetch, t->host);
+    fetch_pump_soon(t->fetch);
+}
+
 msec fetch_queue_stopped_for(const struct fetch_transfer *t)
 {
-    if (!is_polite(t->fetch))
+    if (gap_of(t->fetch, t->host) == 0)
         return 0;
     return fetch_polite_stopped_for(&t->host->polite, clock_mono(t->fetch->o.clock));
 }
@@ -189,8 +203,8 @@ struct fetch_transfer *fetch_queue_next(struct fetch *fe)
     list_remove(&t->link);
     list_append(&fe->running, &t->link);
     t->phase = FETCH_CONNECTING;
-    if (is_polite(fe) && fetch_queue_stopped_for(t) == 0) /* else it will not ask anything */
-        fetch_polite_began(&h->polite, clock_mono(fe->o.clock), fe->o.host_gap);
+    if (fetch_queue_stopped_for(t) == 0) /* else it will not ask anything */
+        fetch_polite_began(&h->polite, clock_mono(fe->o.clock), gap_of(fe, h));
     h->running++;
     fe->stats.waiting--;
     fe->stats.running++;
@@ -223,4 +237,5 @@ void fetch_pump(struct fetch *fe)
     report_doomed(fe); /* (3) */
     while ((t = fetch_queue_next(fe)))
         fetch_transfer_begin(t);
+    fetch_render_pump(fe);
 }

@@ -126,6 +126,17 @@ const char *fetch_reason_plain(char *text)
     return text;
 }
 
+void fetch_reason_robots(const char *site, const char *rule, char why[FETCH_WHY_SIZE])
+{
+    if (rule)
+        snprintf(
+                why, FETCH_WHY_SIZE, "the robots.txt of %.150s forbids it: %.200s", site, rule);
+    else
+        snprintf(why, FETCH_WHY_SIZE,
+                "the robots.txt of %.150s cannot be had, which forbids everything there", site);
+    fetch_reason_plain(why);
+}
+
 void fetch_reason_stopped(const char *host, msec left, char why[FETCH_WHY_SIZE])
 {
     char span[TIME_TEXT_SIZE];
@@ -191,35 +202,32 @@ static void ended_early(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE]
 
 void fetch_reason_timeout(const struct fetch_transfer *t, bool total, char why[FETCH_WHY_SIZE])
 {
-    const struct fetch_options *o = &t->fetch->o;
+    const struct fetch_limits *l = &t->limits;
     char span[FETCH_NUMBER_SIZE], got[FETCH_NUMBER_SIZE], peer[256];
     curl_off_t first_byte = 0;
     if (total) {
         snprintf(why, FETCH_WHY_SIZE, "timed out after %s with %s bytes received",
-                seconds_text(o->total_timeout, span), fetch_count_text(t->wire_bytes, got));
+                seconds_text(l->total, span), fetch_count_text(t->wire_bytes, got));
         return;
     }
     if (t->phase == FETCH_CONNECTING) {
         put_peer(t, peer, sizeof(peer));
         snprintf(why, FETCH_WHY_SIZE, "timed out after %s %s %s",
-                seconds_text(o->connect_timeout, span),
+                seconds_text(l->connect, span),
                 t->run->has_tried ? "connecting to" : "looking up the name", peer);
         return;
     }
     curl_easy_getinfo(t->run->easy, CURLINFO_STARTTRANSFER_TIME_T, &first_byte);
     snprintf(why, FETCH_WHY_SIZE, "timed out after %s waiting for the %s",
-            seconds_text(o->first_byte_timeout, span),
+            seconds_text(l->first_byte, span),
             first_byte ? "end of the headers" : "first byte");
 }
 
-static void timed_out(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE])
+void fetch_reason_slow(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE])
 {
     char span[FETCH_NUMBER_SIZE];
-    if (strncmp(t->run->curl_says, "Operation too slow", 18) == 0)
-        snprintf(why, FETCH_WHY_SIZE, "the server sent less than 100 bytes a second for %s",
-                seconds_text(t->fetch->o.slow_timeout, span));
-    else
-        fetch_reason_timeout(t, /* total= */ t->phase != FETCH_CONNECTING, why);
+    snprintf(why, FETCH_WHY_SIZE, "the server sent less than 100 bytes a second for %s",
+            seconds_text(t->limits.slow, span));
 }
 
 void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[FETCH_WHY_SIZE])
@@ -233,7 +241,7 @@ void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[F
         could_not_connect(t, why);
         return;
     case CURLE_OPERATION_TIMEDOUT:
-        timed_out(t, why);
+        fetch_reason_timeout(t, /* total= */ t->phase != FETCH_CONNECTING, why);
         return;
     case CURLE_PEER_FAILED_VERIFICATION:
         certificate(t, why);

@@ -24,6 +24,12 @@ static unsigned port_of(const struct sockaddr *sa)
     return ntohs(((const struct sockaddr_in6 *)(const void *)sa)->sin6_port);
 }
 
+/* The operator's own proxy or renderer, wherever it stands. */
+static bool is_trusted(const struct fetch_transfer *t)
+{
+    return t->fetch->o.proxy || t->rendered_url;
+}
+
 curl_socket_t fetch_on_socket_open(
         void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -34,7 +40,7 @@ curl_socket_t fetch_on_socket_open(
         snprintf(run->refused, sizeof(run->refused), "only IPv4 and IPv6 are connected to");
         return CURL_SOCKET_BAD;
     }
-    if (!fetch_address_is_allowed(&t->fetch->policy, &a)) {
+    if (!is_trusted(t) && !fetch_address_is_allowed(&t->fetch->policy, &a)) {
         fetch_reason_refused(&a, run->refused);
         return CURL_SOCKET_BAD; /* (1) */
     }
@@ -48,6 +54,7 @@ curl_socket_t fetch_on_socket_open(
     run->address = a;
     run->port = port_of(&address->addr);
     t->fetch->stats.connections++;
+    fetch_queue_reached(t, &a);
     return fd;
 }
 
@@ -56,32 +63,64 @@ int fetch_on_request(void *arg, char *remote, char *local, int remote_port, int 
     (void)local, (void)remote_port, (void)local_port;
     struct fetch_transfer *t = TAGGED(struct fetch_transfer, arg, FETCH_TRANSFER_TAG);
     struct fetch_address a;
-    if (!fetch_address_parse(remote, &a) || !fetch_address_is_allowed(&t->fetch->policy, &a)) {
+    if (!is_trusted(t) && (!fetch_address_parse(remote, &a) ||
+                                  !fetch_address_is_allowed(&t->fetch->policy, &a))) {
         snprintf(t->run->why, sizeof(t->run->why),
                 "the connection leads to %s, which is not allowed", remote);
         return CURL_PREREQFUNC_ABORT; /* (1) */
     }
-    t->phase = FETCH_WAITING;
-    loop_timer_set(t->fetch->loop, &t->phase_timer, t->fetch->o.first_byte_timeout);
+    if (!is_trusted(t))
+        fetch_queue_reached(t, &a);
+    fetch_deadline_phase(t, FETCH_WAITING);
     return CURL_PREREQFUNC_OK;
 }
 
+/* The cap is hit: that is the end of it, one way or the other. */
 static bool too_long(struct fetch_transfer *t)
 {
     char size[FETCH_NUMBER_SIZE];
-    snprintf(t->run->why, sizeof(t->run->why), "the page is larger than %s",
-            fetch_size_text(t->fetch->o.max_body_bytes, size));
+    if (t->takes_part)
+        t->run->has_part = true;
+    else
+        snprintf(t->run->why, sizeof(t->run->why), "the page is larger than %s",
+                fetch_size_text(t->body_bytes_max, size));
     return false;
+}
+
+/* The memory of bodies is used again, the warmest first: a page fits where one was before. */
+static void body_take(struct fetch_transfer *t)
+{
+    struct fetch *fe = t->fetch;
+    struct buf *body = &t->run->body;
+    if (body->cap > 0)
+        return; /* that of an earlier hop */
+    if (fe->nspare > 0)
+        *body = fe->spare[--fe->nspare];
+    body->max = t->body_bytes_max;
+}
+
+void fetch_body_give_back(struct fetch_transfer *t)
+{
+    struct fetch *fe = t->fetch;
+    struct buf *body = &t->run->body;
+    if (body->cap == 0 || body->cap > FETCH_SPARE_BYTES_MAX ||
+            fe->nspare == countof(fe->spare)) {
+        buf_done(body);
+        return;
+    }
+    buf_clear(body);
+    fe->spare[fe->nspare++] = *body;
 }
 
 static bool headers_came(struct fetch_transfer *t)
 {
     const struct fetch_headers *h = &t->run->headers;
-    t->phase = FETCH_BODY;
-    loop_timer_stop(t->fetch->loop, &t->phase_timer);
+    fetch_deadline_phase(t, FETCH_BODY);
     t->run->is_wanted = h->status == 200 || h->status == 203;
-    if (t->run->is_wanted && h->has_length && h->length > t->fetch->o.max_body_bytes)
+    if (t->run->is_wanted && h->has_length && h->length > t->body_bytes_max && !t->takes_part)
         return too_long(t);
+    if (t->run->is_wanted)
+        body_take(t);
     if (t->run->is_wanted && h->has_length && h->length < FETCH_SPARE_BYTES_MAX)
         return buf_reserve(&t->run->body, h->length); /* a small promise is believed */
     return true;
@@ -141,9 +180,10 @@ size_t fetch_on_body(char *data, size_t size, size_t n, void *arg)
         return run->body_wire_bytes > DECORATION_BYTES_MAX ? 0 : len; /* (3) */
     if (run->headers.is_gzip)
         return take_gzip(t, data, len) ? len : 0;
-    if (!buf_append(&run->body, data, len)) {
+    size_t room = run->body.max - run->body.len;
+    if (!buf_append(&run->body, data, len < room ? len : room))
+        return 0; /* no memory */
+    if (len > room)
         too_long(t); /* (2) */
-        return 0;
-    }
-    return len;
+    return len > room ? 0 : len;
 }

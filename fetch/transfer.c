@@ -5,41 +5,21 @@
  *  (2) 304 counts only as the answer to a condition that we sent.
  *  (3) Each redirect is judged like a URL somebody typed, is counted, and never leads from
  *      https to http.
- *  (4) Timers of our own end it, whatever libcurl believes.
- *  (5) It is reported once; after that nothing of it is left.
+ *  (4) It is reported once; after that nothing of it is left.
  */
 #include "fetch/fetch_int.h"
 #include "fetch/date.h"
+#include "fetch/render.h"
 #include <stdio.h>
 
 /* Takes it out of everything it is in; twice does no harm. */
 static void detach(struct fetch_transfer *t)
 {
-    loop_timer_stop(t->fetch->loop, &t->phase_timer);
-    loop_timer_stop(t->fetch->loop, &t->total_timer);
+    fetch_deadline_end(t);
+    fetch_render_stop(t);
     if (t->run)
         fetch_handle_close(t);
     fetch_queue_leave(t);
-}
-
-/* The memory of bodies is used again: a page fits where one was before. */
-static void body_take(struct fetch *fe, struct buf *ret_body)
-{
-    if (fe->nspare > 0)
-        *ret_body = fe->spare[--fe->nspare];
-    else
-        buf_init(ret_body, fe->o.max_body_bytes);
-}
-
-static void body_give_back(struct fetch *fe, struct buf *body)
-{
-    if (body->cap == 0 || body->cap > FETCH_SPARE_BYTES_MAX ||
-            fe->nspare == countof(fe->spare)) {
-        buf_done(body);
-        return;
-    }
-    buf_clear(body);
-    fe->spare[fe->nspare++] = *body;
 }
 
 static void transfer_release(void *arg)
@@ -47,7 +27,7 @@ static void transfer_release(void *arg)
     struct fetch_transfer *t = TAGGED(struct fetch_transfer, arg, FETCH_TRANSFER_TAG);
     detach(t);
     if (t->run) {
-        body_give_back(t->fetch, &t->run->body);
+        fetch_body_give_back(t);
         fetch_inflate_done(&t->run->inflate);
     }
 }
@@ -67,16 +47,16 @@ static void report(struct fetch_transfer *t, struct fetch_response *r)
 {
     detach(t);
     t->phase = FETCH_REPORTED;
-    r->final_url = t->url;
+    r->final_url = t->rendered_url ? t->rendered_url : t->url;
     r->redirects = t->redirects;
     r->wire_bytes = t->wire_bytes;
     r->took = t->run ? clock_mono(t->fetch->o.clock) - t->began : 0;
     count(t->fetch, r);
     t->done(r, t->arg);
-    arena_free(t->life); /* (5) */
+    arena_free(t->life); /* (4) */
 }
 
-static void report_failure(struct fetch_transfer *t, int status, const char *reason)
+void fetch_transfer_report_failure(struct fetch_transfer *t, int status, const char *reason)
 {
     report(t, &(struct fetch_response){.outcome = FETCH_FAILED,
                       .status = status,
@@ -87,10 +67,10 @@ static void report_failure(struct fetch_transfer *t, int status, const char *rea
 
 void fetch_transfer_report_doomed(struct fetch_transfer *t)
 {
-    report_failure(t, 0, t->doom);
+    fetch_transfer_report_failure(t, 0, t->doom);
 }
 
-static void doom(struct fetch_transfer *t, const char *reason)
+void fetch_transfer_doom(struct fetch_transfer *t, const char *reason)
 {
     t->phase = FETCH_DOOMED;
     t->doom = arena_strdup(t->life, reason);
@@ -98,36 +78,24 @@ static void doom(struct fetch_transfer *t, const char *reason)
     fetch_pump_soon(t->fetch);
 }
 
-static void phase_expired(struct loop_timer *timer)
-{
-    struct fetch_transfer *t = container_of(timer, struct fetch_transfer, phase_timer);
-    fetch_reason_timeout(t, /* total= */ false, t->run->why);
-    report_failure(t, t->run->headers.status, t->run->why); /* (4) */
-}
-
-static void total_expired(struct loop_timer *timer)
-{
-    struct fetch_transfer *t = container_of(timer, struct fetch_transfer, total_timer);
-    fetch_reason_timeout(t, /* total= */ true, t->run->why);
-    report_failure(t, t->run->headers.status, t->run->why); /* (4) */
-}
-
 static void run_new(struct fetch_transfer *t)
 {
     t->run = arena_new_of(t->life, struct fetch_run);
-    body_take(t->fetch, &t->run->body);
     fetch_inflate_init(&t->run->inflate);
     t->began = clock_mono(t->fetch->o.clock);
-    loop_timer_set(t->fetch->loop, &t->total_timer, t->fetch->o.total_timeout);
+    fetch_deadline_begin(t);
 }
 
 /* The next hop starts from nothing but the time that is left. */
 static void run_again(struct fetch_run *run)
 {
     run->headers = (struct fetch_headers){.status = 0};
+    buf_clear(&run->body);
+    fetch_inflate_done(&run->inflate);
+    fetch_inflate_init(&run->inflate);
     run->header_bytes = 0;
-    run->body_wire_bytes = 0;
-    run->is_wanted = run->has_tried = false;
+    run->body_wire_bytes = run->slow_mark = 0;
+    run->is_wanted = run->has_tried = run->has_part = false;
     run->refused[0] = run->why[0] = run->curl_says[0] = 0;
 }
 
@@ -138,7 +106,8 @@ static void doom_stopped(struct fetch_transfer *t, msec left)
     fetch_reason_stopped(t->host->name, left, why);
     detach(t);
     t->doom_retry_after = left;
-    doom(t, why);
+    t->fetch->stats.left_alone++;
+    fetch_transfer_doom(t, why);
 }
 
 void fetch_transfer_begin(struct fetch_transfer *t)
@@ -148,15 +117,21 @@ void fetch_transfer_begin(struct fetch_transfer *t)
         doom_stopped(t, stopped);
         return;
     }
+    char why[FETCH_WHY_SIZE];
+    if (t->fetch->o.proxy && !t->rendered_url && !fetch_border_allows(t->fetch, t->url, why)) {
+        detach(t);
+        fetch_transfer_doom(t, why);
+        return;
+    }
     if (t->run)
         run_again(t->run);
     else
         run_new(t);
     t->fetch->stats.requests++;
-    loop_timer_set(t->fetch->loop, &t->phase_timer, t->fetch->o.connect_timeout);
+    fetch_deadline_phase(t, FETCH_CONNECTING);
     if (!fetch_handle_open(t) || !fetch_multi_add(t)) {
         detach(t);
-        doom(t, "there is not enough memory for another connection");
+        fetch_transfer_doom(t, "there is not enough memory for another connection");
     }
 }
 
@@ -198,6 +173,8 @@ static enum fetch_outcome judge(struct fetch_transfer *t, CURLcode code)
         fetch_reason_status(h->status, is_conditional(t), run->why);
         return FETCH_FAILED;
     }
+    if (run->has_part)
+        return FETCH_OK;
     if (code != CURLE_OK) {
         fetch_reason_curl(t, code, run->why);
         return FETCH_FAILED;
@@ -247,14 +224,21 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+/* 307 and 308 repeat the request elsewhere; after any other redirect it is a GET. */
+static bool keeps_method(const struct fetch_transfer *t)
+{
+    return t->run->headers.status == 307 || t->run->headers.status == 308;
+}
+
 /* Where the redirect leads, or false with the reason why we do not go there. */
 static bool next_hop(struct fetch_transfer *t, char **ret_url)
 {
     struct fault f;
     char *why = t->run->why;
-    if (t->fetch->o.max_redirects == 0)
+    unsigned most = t->ask.has_follow ? t->ask.follow : t->fetch->o.max_redirects;
+    if (most == 0)
         snprintf(why, FETCH_WHY_SIZE, "the server redirects, and redirects are not followed");
-    else if (t->redirects >= t->fetch->o.max_redirects)
+    else if (t->redirects >= most)
         snprintf(why, FETCH_WHY_SIZE, "gave up after %u redirects", t->redirects);
     else if (fetch_url_resolve(t->life, t->url, t->run->headers.location, &f, ret_url) != OK)
         snprintf(why, FETCH_WHY_SIZE, "the server redirects, but %s",
@@ -262,6 +246,9 @@ static bool next_hop(struct fetch_transfer *t, char **ret_url)
     else if (starts_with(t->url, "https:") && starts_with(*ret_url, "http:"))
         snprintf(why, FETCH_WHY_SIZE,
                 "the server redirects from https to http, which is refused");
+    else if (keeps_method(t) && t->ask.method && !fetch_url_is_same_site(t->url, *ret_url))
+        snprintf(why, FETCH_WHY_SIZE,
+                "the server redirects a %s to another site, which is refused", t->ask.method);
     else
         return true;
     return false;
@@ -271,35 +258,45 @@ static bool next_hop(struct fetch_transfer *t, char **ret_url)
 static bool follow(struct fetch_transfer *t)
 {
     char *url;
-    if (t->run->why[0] || !is_redirect(&t->run->headers) || !next_hop(t, &url))
+    if (t->run->why[0] || t->rendered_url || !is_redirect(&t->run->headers) ||
+            !next_hop(t, &url))
         return false;
+    if (!keeps_method(t))
+        t->ask.method = t->ask.body = NULL;
     fetch_handle_close(t);
-    loop_timer_stop(t->fetch->loop, &t->phase_timer);
+    fetch_deadline_pause(t);
     fetch_queue_leave(t);
     t->url = url;
     t->redirects++;
-    fetch_queue_put(t, /* first= */ true);
+    fetch_site_pass(t, /* first= */ true);
     return true;
 }
 
 void fetch_transfer_ended(struct fetch_transfer *t, CURLcode code)
 {
-    if (!follow(t))
-        report_answer(t, judge(t, code));
+    if (follow(t))
+        return;
+    enum fetch_outcome outcome = judge(t, code);
+    if (outcome == FETCH_OK && t->ask.render && !t->rendered_url)
+        fetch_render_start(t);
+    else
+        report_answer(t, outcome);
 }
 
-/* A validator that could smuggle a header line is not sent at all. */
-static char *clean_copy(struct arena *life, const char *text)
+/* What a browser built has no validators. */
+void fetch_transfer_report_rendered(struct fetch_transfer *t)
 {
-    if (!text || !*text)
-        return NULL;
-    for (const char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            return NULL;
-    return arena_strdup(life, text);
+    struct fetch_response r = {.outcome = FETCH_OK,
+            .status = 200,
+            .last_modified_at = MSEC_NEVER,
+            .content_type = "text/html; charset=utf-8",
+            .body = buf_text(&t->run->body),
+            .body_bytes = t->run->body.len};
+    fetch_queue_answered(t, r.status, 0);
+    report(t, &r);
 }
 
-struct fetch_transfer *fetch_start(
+struct fetch_transfer *fetch_transfer_new(
         struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg)
 {
     struct arena *life = arena_new(fe->life, "transfer");
@@ -310,18 +307,29 @@ struct fetch_transfer *fetch_start(
     t->life = life;
     t->done = done;
     t->arg = arg;
-    t->etag = clean_copy(life, r->etag);
-    t->last_modified = clean_copy(life, r->last_modified);
+    fetch_ask_copy(t, r);
     list_init(&t->link);
-    loop_timer_init(&t->phase_timer, phase_expired);
-    loop_timer_init(&t->total_timer, total_expired);
+    list_init(&t->render_link);
+    fetch_deadline_init(t);
     arena_defer(life, transfer_release, t);
-    if (fetch_url_normalise(life, r->url, &f, &t->url) == OK) {
-        fetch_queue_put(t, /* first= */ false);
-        return t;
+    if (r->is_spelled)
+        t->url = arena_strdup(life, r->url);
+    else if (fetch_url_normalise(life, r->url, &f, &t->url) != OK) {
+        t->url = arena_strdup(life, r->url);
+        fetch_transfer_doom(t, f.message);
     }
-    t->url = arena_strdup(life, r->url);
-    doom(t, f.message);
+    t->first_url = t->url;
+    return t;
+}
+
+struct fetch_transfer *fetch_start(
+        struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg)
+{
+    struct fetch_transfer *t = fetch_transfer_new(fe, r, done, arg);
+    if (r->hindrance && t->phase != FETCH_DOOMED)
+        fetch_transfer_doom(t, r->hindrance);
+    else if (t->phase != FETCH_DOOMED)
+        fetch_site_pass(t, /* first= */ false);
     return t;
 }
 

@@ -183,6 +183,25 @@ enum err fetch_url_normalise(
     return not_a_url(url, "it means something else each time it is read", f);
 }
 
+struct str fetch_url_host(const char *url)
+{
+    const char *from = strstr(url, "://") + 3;
+    size_t len = *from == '[' ? strcspn(from, "]") + 1 : strcspn(from, ":/?");
+    return (struct str){from, len};
+}
+
+size_t fetch_url_origin_bytes(const char *url)
+{
+    const char *authority = strstr(url, "://") + 3;
+    return (size_t)(authority - url) + strcspn(authority, "/?#");
+}
+
+bool fetch_url_is_same_site(const char *a, const char *b)
+{
+    size_t len = fetch_url_origin_bytes(a);
+    return len == fetch_url_origin_bytes(b) && memcmp(a, b, len) == 0;
+}
+
 enum err fetch_url_resolve(struct arena *life, const char *base, const char *reference,
         struct fault *f, char **ret_url)
 {

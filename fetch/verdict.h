@@ -1,44 +1,29 @@
-/* verdict -- is what a server answered a new version?  Pure.
+/* verdict -- is what a server sent a new version, and do its validators tell the truth?  Pure.
  *
- * Knows validators, sizes and digests; fetching, hashing and storing are elsewhere.
+ * Knows validators and digests; fetching, hashing and storing are elsewhere.
  */
 #pragma once
 #include "base/hash.h"
 #include "base/time.h"
 
-enum fetch_verdict {
-    FETCH_VERIFIED, /* the server says: not modified */
-    FETCH_SAME,     /* no new version */
-    FETCH_NEW,      /* a new version */
-    FETCH_COMPARE,  /* compute the digest of the body and ask again */
-    FETCH_VERDICT_COUNT
-};
-
-/* What is known of a version, stored or just arrived. */
+/* What is known of a version, stored or just arrived: the server's own bytes, NULL where it
+ * said nothing, and the SHA-256 of the decoded body. */
 struct fetch_identity {
-    const char *etag;            /* the server's bytes; NULL: none */
-    const char *last_modified;   /* likewise */
-    msec last_modified_at;       /* MSEC_NEVER: none or nonsense */
-    const char *body_digest;     /* the server's Repr-Digest or Content-MD5; NULL: none */
-    const struct sha256 *digest; /* of the decoded body; NULL: not computed yet */
-    size_t body_bytes;
+    const char *etag, *last_modified;
+    const char *body_digest; /* Repr-Digest or Content-MD5 */
+    const struct sha256 *body;
 };
 
-/* `stored` is NULL while there is no version.  With `audit` validators are not believed
- * and only bodies count; *ret_lied (may be NULL) says that a validator stayed the same
- * while the body did not. */
-enum fetch_verdict fetch_verdict(const struct fetch_identity *stored,
-        const struct fetch_identity *arrived, bool not_modified, bool audit, bool *ret_lied);
+/* `stored` is NULL while there is no version. */
+bool fetch_is_new(const struct fetch_identity *stored, const struct fetch_identity *arrived);
+
+/* Of a new version: does what the server says about it claim that nothing changed? */
+bool fetch_is_lie(const struct fetch_identity *stored, const struct fetch_identity *arrived);
 
 /* Every 16th fetch of a page asks without conditions, to see whether its server lies. */
 enum { FETCH_AUDIT_EVERY = 16 };
 
-struct fetch_audit {
-    unsigned fetches; /* since the last audit */
-};
-
-/* Call once for each fetch: true when this one is an audit. */
-bool fetch_audit_next(struct fetch_audit *a);
+bool fetch_is_audit(int64_t fetches_before);
 
 /* Whether a host's validators are believed; one for each host. */
 struct fetch_trust {

@@ -217,6 +217,8 @@ struct grammar_request {
     unsigned n_headers;
     msec timeout; /* 0: the engine's setting */
     int follow;   /* redirects to follow; -1: the engine's setting */
+    bool cookies; /* kept from one fetch to the next */
+    bool render;  /* by a browser, which hands back what it built */
 };
 
 struct grammar_definition {

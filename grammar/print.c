@@ -214,8 +214,16 @@ static void print_request(struct buf *out, const struct grammar_request *r)
         grammar_print_duration(out, r->timeout);
         before = ", ";
     }
-    if (r->follow >= 0)
+    if (r->follow >= 0) {
         print(out, "%sfollow = %d", before, r->follow);
+        before = ", ";
+    }
+    if (r->cookies) {
+        print(out, "%scookies = on", before);
+        before = ", ";
+    }
+    if (r->render)
+        print(out, "%srender = on", before);
 }
 
 static void print_pages(struct buf *out, const struct grammar_definition *d)
@@ -302,7 +310,8 @@ void grammar_print_definition(
 static bool request_is_plain(const struct grammar_request *r)
 {
     return !r->body && !r->user_agent && r->n_headers == 0 && r->timeout == 0 &&
-           r->follow < 0 && (!r->method || strcmp(r->method, "GET") == 0);
+           r->follow < 0 && !r->cookies && !r->render &&
+           (!r->method || strcmp(r->method, "GET") == 0);
 }
 
 void grammar_print_effective(

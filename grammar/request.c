@@ -145,6 +145,16 @@ static bool parse_http_method(struct parser *p, struct grammar_request *r)
     return true;
 }
 
+static bool parse_switch(struct parser *p, bool *ret_on)
+{
+    bool on = p->tok.kind == T_NAME && str_equal_nocase(p->tok.text, STR("on"));
+    if (!on && !(p->tok.kind == T_NAME && str_equal_nocase(p->tok.text, STR("off"))))
+        return parse_expected(p, GRAMMAR_E010, "on or off");
+    parse_advance(p);
+    *ret_on = on;
+    return true;
+}
+
 static bool parse_value(struct parser *p, enum option o, struct grammar_request *r)
 {
     struct grammar_pos pos = p->tok.pos;
@@ -153,7 +163,11 @@ static bool parse_value(struct parser *p, enum option o, struct grammar_request 
     case OPTION_METHOD:
         return parse_http_method(p, r);
     case OPTION_BODY:
-        return parse_string(p, "the body, as a string", &r->body);
+        if (!parse_string(p, "the body, as a string", &r->body))
+            return false;
+        if (!secrets_are_valid(r->body)) /* (2) */
+            parse_error(p, GRAMMAR_E019, pos, "a secret is written ${SECRET name}");
+        return true;
     case OPTION_USER_AGENT:
         if (!parse_string(p, "a string", &r->user_agent))
             return false;
@@ -170,6 +184,10 @@ static bool parse_value(struct parser *p, enum option o, struct grammar_request 
             return false;
         r->follow = (int)n;
         return true;
+    case OPTION_COOKIES:
+        return parse_switch(p, &r->cookies);
+    case OPTION_RENDER:
+        return parse_switch(p, &r->render);
     case OPTION_HEADER:
     case OPTION_COUNT:
         break;
@@ -186,7 +204,7 @@ static bool unknown_option(struct parser *p)
             token_shown(p->life, &found));
     report_nearest(p->script, p->said, word_nearest(found.text, option_names, OPTION_COUNT));
     report_hint(p->script, p->said,
-            "There are method, body, header, user_agent, timeout and follow.");
+            "There are method, body, header, user_agent, timeout, follow, cookies and render.");
     return false;
 }
 

@@ -8,43 +8,51 @@
  */
 #include "led/led_int.h"
 
-static void absolute_open(struct led *led, struct led_node *self)
+static void absolute_open(struct led *led, struct led_event *self)
 {
-    struct led_timer *timer = led_state(self);
-    led_timer_init(led, timer, self, LED_WALL);
-    if (!self->event->is_over && self->event->wall > led_wall(led))
-        led_timer_set(led, timer, self->event->wall);
+    struct heap_node *timer = led_leaf_state(self);
+    heap_node_init(timer);
+    if (!self->is_over && self->wall > led_wall(led))
+        heap_set(&led->walls, timer, self->wall, led_timer_order(led, LED_WALL));
 }
 
-static void absolute_expire(struct led *led, struct led_node *self, struct led_timer *timer)
+void led_absolute_expire(struct led *led, struct heap_node *timer)
 {
-    (void)timer;
-    self->event->is_over = true; /* (2) */
-    led_event_unkey(led, self->event);
-    struct led_occurrence *o = led_occurrence_primitive(led, self->event, led->now);
-    o->late = led->wall_late; /* (3) */
-    led_emit(led, self, o);
+    struct led_event *self = (struct led_event *)timer - 1; /* it stands behind the event */
+    heap_remove(&led->walls, timer);
+    led_event_unkey(led, self); /* (2) */
+    self->is_over = true;
+    struct led_occurrence *o = led_occurrence_leaf(led, self, led->now);
+    o->late = led->real + led->offset - self->wall; /* (3) */
+    led_emit_leaf(led, self, o);
 }
 
-static void absolute_close(struct led *led, struct led_node *self)
+static void absolute_close(struct led *led, struct led_event *self)
 {
-    led_timer_stop(led, led_state(self));
+    heap_remove(&led->walls, led_leaf_state(self));
 }
 
-static void absolute_sync(struct led_stream *s, struct led_node *self)
+static void absolute_sync(struct led_stream *s, struct led_event *self)
 {
-    led_sync_timer(s, self, led_state(self), LED_WALL);
+    struct heap_node *timer = led_leaf_state(self);
+    if (!s->is_saving)
+        heap_node_init(timer);
+    if (!led_sync_more(s, s->is_saving && self->needs && heap_node_is_in(timer)))
+        return;
+    uint64_t order = timer->order;
+    led_sync_u64(s, &order);
+    if (!s->is_saving && !s->has_failed)
+        heap_set(&s->led->walls, timer, self->wall, led_timer_reorder(order, LED_WALL));
 }
 
 const struct led_op led_op_absolute = {
         .name = "ABS",
         .param = LED_PARAM_WALL,
         .instant = true,
-        .state_bytes = sizeof(struct led_timer),
-        .open = absolute_open,
-        .expire = absolute_expire,
-        .close = absolute_close,
-        .sync = absolute_sync,
+        .state_bytes = sizeof(struct heap_node),
+        .leaf_open = absolute_open,
+        .leaf_close = absolute_close,
+        .leaf_sync = absolute_sync,
 };
 
 enum err led_absolute(struct led *led, msec wall, struct fault *f, struct led_event **ret_event)

@@ -12,6 +12,8 @@
  *      are dropped if the raise that triggered them failed.
  *  (5) Depth counts the raises in a chain of causes, also through deferred and detached
  *      rules, so a rule that raises its own event ends whatever its coupling.
+ *  (6) Settled rules run when every timer due at their instant has had its effect: see
+ *      timer.c.  What the program raises is an instant of its own.
  */
 #include "led/led_int.h"
 
@@ -27,8 +29,8 @@ static void job_free(struct led *led, struct led_job *j)
 static void job_queue(struct list *queue, struct led_job *j)
 {
     struct list *at = queue->prev;
-    while (at != queue &&
-            list_entry(at, struct led_job, link)->rule->spec.priority < j->rule->spec.priority)
+    while (at != queue && list_entry(at, struct led_job, link)->rule->manner->spec.priority <
+                                  j->rule->manner->spec.priority)
         at = at->prev;
     list_prepend(at, &j->link);
 }
@@ -42,14 +44,21 @@ static struct led_job *job_first(struct list *queue)
 /* Parts are sorted by end: the first one is the oldest. */
 static bool is_new_enough(const struct led_rule *r, const struct led_occurrence *o)
 {
-    return r->spec.mode == LED_PREVIOUS || led_part(o, 0)->end >= r->since;
+    return r->manner->spec.mode == LED_PREVIOUS || led_part(o, 0)->end >= r->since;
 }
 
-void led_trigger(struct led *led, struct led_node *n, struct led_occurrence *o)
+/* Leaves are the same in every context. */
+static bool is_meant(
+        const struct led_rule *r, const struct led_event *e, enum led_context context)
 {
-    list_each (l, &n->event->rules) {
-        struct led_rule *r = list_entry(l, struct led_rule, link);
-        if (r->node != n || !is_new_enough(r, o))
+    return r->is_enabled && (led_is_leaf(e) || r->manner->spec.context == context);
+}
+
+void led_trigger(struct led *led, const struct led_event *e, enum led_context context,
+        struct led_occurrence *o)
+{
+    for (struct led_rule *r = led_rule_first(e); r; r = led_rule_next(r)) {
+        if (!is_meant(r, e, context) || !is_new_enough(r, o))
             continue;
         struct led_job *j = led_alloc_of(led, struct led_job);
         j->rule = r;
@@ -62,13 +71,13 @@ void led_trigger(struct led *led, struct led_node *n, struct led_occurrence *o)
 
 static void job_run(struct led *led, struct led_job *j)
 {
-    const struct led_rule_spec *spec = &j->rule->spec;
+    const struct led_rule_spec *spec = &j->rule->manner->spec;
+    void *arg = j->rule->arg;
     unsigned depth = led->depth;
     led->depth = j->depth; /* (5) */
-    if (led_rule_is_enabled(j->rule) &&
-            (!spec->condition || spec->condition(spec->arg, j->o)) &&
+    if (led_rule_is_enabled(j->rule) && (!spec->condition || spec->condition(arg, j->o)) &&
             led_rule_is_enabled(j->rule))
-        spec->action(spec->arg, j->o);
+        spec->action(arg, j->o);
     led->depth = depth;
     job_free(led, j);
 }
@@ -79,7 +88,7 @@ static void sort_out(struct led *led, struct list *immediate)
     list_each (l, &led->triggered) {
         struct led_job *j = list_entry(l, struct led_job, link);
         list_remove(&j->link);
-        switch (j->rule->spec.coupling) {
+        switch (j->rule->manner->spec.coupling) {
         case LED_IMMEDIATE:
             list_append(immediate, &j->link);
             break;
@@ -89,6 +98,9 @@ static void sort_out(struct led *led, struct list *immediate)
         case LED_DETACHED:
         case LED_DETACHED_DEPENDENT:
             list_append(&led->detached, &j->link);
+            break;
+        case LED_SETTLED:
+            job_queue(&led->settled, j);
             break;
         case LED_COUPLING_COUNT:
             CHECK(!"a coupling");
@@ -111,7 +123,7 @@ static void detach(struct led *led, struct list *jobs)
     list_each (l, &led->detached) {
         struct led_job *j = list_entry(l, struct led_job, link);
         list_remove(&j->link);
-        if (led->failed && j->rule->spec.coupling == LED_DETACHED_DEPENDENT)
+        if (led->failed && j->rule->manner->spec.coupling == LED_DETACHED_DEPENDENT)
             job_free(led, j);
         else
             list_append(jobs, &j->link);
@@ -128,6 +140,16 @@ static void run_detached(struct led *led) /* (4) */
         job_run(led, j);
         run_deferred(led);
         detach(led, &jobs);
+    }
+}
+
+static void run_settled(struct led *led) /* (6) */
+{
+    for (struct led_job *j; (j = job_first(&led->settled));) {
+        list_remove(&j->link);
+        job_run(led, j);
+        run_deferred(led);
+        run_detached(led);
     }
 }
 
@@ -150,9 +172,20 @@ void led_signal_end(struct led *led, bool is_outermost)
     if (is_outermost) {
         run_deferred(led);
         run_detached(led);
+        if (!led->is_passing)
+            run_settled(led);
         led->is_running = false;
         led->cascade = 0;
     }
+}
+
+void led_settle(struct led *led)
+{
+    bool is_outermost = led_signal_begin(led);
+    CHECK(is_outermost);
+    run_settled(led);
+    led->is_running = false;
+    led->cascade = 0;
 }
 
 void led_fail(struct led *led)

@@ -40,6 +40,20 @@ static void cut_role(struct led *led, struct led_bag *b, unsigned role)
     }
 }
 
+/* The bag holds all operands together, each up to the limit. */
+static void keep(struct led *led, struct led_bag *kept, struct led_occurrence *o, unsigned role)
+{
+    uint32_t same = 0;
+    if (kept->count >= LED_KEEP_MAX)
+        for (const struct led_cell *c = kept->first; c; c = c->next)
+            same += c->note == role;
+    if (same >= LED_KEEP_MAX) {
+        cut_role(led, kept, role);
+        led->stats.dropped++;
+    }
+    led_bag_put(led, kept, o, role);
+}
+
 /* ---- (6) ---- */
 
 struct choice {
@@ -74,7 +88,7 @@ static void any_unrestricted(
     struct any_state *st = led_state(self);
     struct choice ch = {.led = led, .self = self, .o = o};
     choose(&ch, st->kept.first, 0, (unsigned)self->event->needed - 1, (uint32_t)1 << role);
-    led_bag_add(led, &st->kept, o, role);
+    keep(led, &st->kept, o, role);
 }
 
 /* ---- (2) ---- */
@@ -104,7 +118,7 @@ static void any_collected(
         struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
     struct led_bag *kept = &((struct any_state *)led_state(self))->kept;
-    led_bag_add(led, kept, o, role);
+    keep(led, kept, o, role);
     uint32_t roles = roles_in(kept);
     if ((unsigned)__builtin_popcount(roles) < self->event->needed)
         return;

@@ -1,7 +1,7 @@
 /* Bags: the occurrences an operator keeps of one operand, oldest first.
  *
- *  (1) A bag never holds more than LED_KEEP_MAX: a stream that initiates for ever and is
- *      never terminated costs its oldest initiators, not the process.
+ *  (1) A bag never holds more than LED_KEEP_MAX of one operand: a stream that initiates for
+ * ever and is never terminated costs its oldest initiators, not the process.
  */
 #include "led/led_int.h"
 
@@ -19,12 +19,8 @@ void led_bag_cut(struct led *led, struct led_bag *b, struct led_cell *before)
     led_release(led, c, sizeof *c);
 }
 
-void led_bag_add(struct led *led, struct led_bag *b, struct led_occurrence *o, int64_t note)
+void led_bag_put(struct led *led, struct led_bag *b, struct led_occurrence *o, int64_t note)
 {
-    if (b->count == LED_KEEP_MAX) { /* (1) */
-        led_bag_cut(led, b, NULL);
-        led->stats.dropped++;
-    }
     struct led_cell *c = led_alloc_of(led, struct led_cell);
     c->o = led_ref(o);
     c->note = note;
@@ -34,6 +30,15 @@ void led_bag_add(struct led *led, struct led_bag *b, struct led_occurrence *o, i
         b->first = c;
     b->last = c;
     b->count++;
+}
+
+void led_bag_add(struct led *led, struct led_bag *b, struct led_occurrence *o, int64_t note)
+{
+    if (b->count >= LED_KEEP_MAX) { /* (1) */
+        led_bag_cut(led, b, NULL);
+        led->stats.dropped++;
+    }
+    led_bag_put(led, b, o, note);
 }
 
 void led_bag_clear(struct led *led, struct led_bag *b)

@@ -8,31 +8,36 @@
  */
 #include "led/led_int.h"
 
-/* ---- the nodes waiting to be served: a binary heap by id ---- */
+/* ---- what waits to be served: a binary heap by node, then role, then arrival ---- */
 
-static void queue_push(struct led *led, struct led_node *n)
+static bool is_before(const struct led_arrival *a, const struct led_arrival *b)
+{
+    return a->id != b->id ? a->id < b->id : a->order < b->order;
+}
+
+static void queue_push(struct led *led, struct led_arrival a)
 {
     if (led->queued == led->queue_cap)
-        led->queue = led_grow(led, led->queue, &led->queue_cap);
+        led->queue = led_grow(led, led->queue, sizeof led->queue[0], &led->queue_cap);
     size_t i = led->queued++;
-    while (i > 0 && n->id < led->queue[(i - 1) / 2]->id) {
+    while (i > 0 && is_before(&a, &led->queue[(i - 1) / 2])) {
         led->queue[i] = led->queue[(i - 1) / 2];
         i = (i - 1) / 2;
     }
-    led->queue[i] = n;
+    led->queue[i] = a;
 }
 
-static struct led_node *queue_pop(struct led *led)
+static struct led_arrival queue_pop(struct led *led)
 {
-    struct led_node *first = led->queue[0], *last = led->queue[--led->queued];
+    struct led_arrival first = led->queue[0], last = led->queue[--led->queued];
     size_t i = 0;
     for (;;) {
         size_t child = 2 * i + 1;
         if (child >= led->queued)
             break;
-        if (child + 1 < led->queued && led->queue[child + 1]->id < led->queue[child]->id)
+        if (child + 1 < led->queued && is_before(&led->queue[child + 1], &led->queue[child]))
             child++;
-        if (last->id < led->queue[child]->id)
+        if (is_before(&last, &led->queue[child]))
             break;
         led->queue[i] = led->queue[child];
         i = child;
@@ -43,37 +48,39 @@ static struct led_node *queue_pop(struct led *led)
 
 /* ---- from node to node ---- */
 
-static void deliver(
-        struct led *led, struct led_node *to, uint32_t role, struct led_occurrence *o)
+enum { ROLE_SHIFT = 58 }; /* above the number of arrivals in one raise */
+
+/* To each node that listens, in each role that the event has for it. */
+static void deliver(struct led *led, const struct led_listeners *l, const struct led_event *e,
+        struct led_occurrence *o)
 {
-    if (!to->inbox) {
-        to->inbox = led_alloc_of(led, struct led_inbox);
-        queue_push(led, to);
+    struct led_node *to;
+    for (size_t i = 0; (to = led_listeners_next(l, &i));) {
+        for (uint32_t role = 0; role < to->event->arity; role++) {
+            if (to->event->operands[role] != e)
+                continue;
+            uint64_t order = (uint64_t)(LED_ANY_MAX - role) << ROLE_SHIFT; /* (2) */
+            queue_push(led, (struct led_arrival){.id = to->id,
+                                    .order = order | ++led->last_queued,
+                                    .to = to,
+                                    .o = led_ref(o),
+                                    .role = role});
+        }
     }
-    struct led_arrival *a = led_alloc_of(led, struct led_arrival);
-    a->o = led_ref(o);
-    a->role = role;
-    if (to->inbox->last)
-        to->inbox->last->next = a;
-    else
-        to->inbox->first = a;
-    to->inbox->last = a;
 }
 
-static struct led_node *listener(struct led_edge *edge)
+void led_emit_leaf(struct led *led, struct led_event *e, struct led_occurrence *o)
 {
-    return container_of(edge - edge->role, struct led_node, edges);
+    led_trigger(led, e, /* context= */ 0, o);
+    deliver(led, &e->listeners, e, o);
+    led_unref(led, o);
 }
 
 void led_emit(struct led *led, struct led_node *n, struct led_occurrence *o)
 {
     n->count++;
-    if (!list_is_empty(&n->event->rules))
-        led_trigger(led, n, o);
-    list_each (l, &n->listeners) {
-        struct led_edge *edge = list_entry(l, struct led_edge, link);
-        deliver(led, listener(edge), edge->role, o);
-    }
+    led_trigger(led, n->event, n->context, o);
+    deliver(led, &n->listeners, n->event, o);
     led_unref(led, o);
 }
 
@@ -91,25 +98,12 @@ void led_detect_now(struct led *led, struct led_node *n, uint32_t missed)
     led_emit(led, n, o);
 }
 
-static void serve(struct led *led, struct led_node *n)
-{
-    struct led_inbox *in = n->inbox;
-    n->inbox = NULL;
-    for (unsigned role = n->event->arity; role-- > 0;) /* (2) */
-        for (struct led_arrival *a = in->first; a; a = a->next)
-            if (a->role == role)
-                n->event->op->notify(led, n, role, a->o);
-    while (in->first) {
-        struct led_arrival *a = in->first;
-        in->first = a->next;
-        led_unref(led, a->o);
-        led_release(led, a, sizeof *a);
-    }
-    led_release(led, in, sizeof *in);
-}
-
 void led_detect_run(struct led *led)
 {
-    while (led->queued)
-        serve(led, queue_pop(led)); /* (1) */
+    while (led->queued) {
+        struct led_arrival a = queue_pop(led); /* (1) */
+        led_op(a.to->event)->notify(led, a.to, a.role, a.o);
+        led_unref(led, a.o);
+    }
+    led->last_queued = 0;
 }

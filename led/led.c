@@ -18,11 +18,11 @@ struct led *led_new(msec mono, msec wall)
     led->offset = wall - mono;
     heap_init(&led->delays);
     heap_init(&led->walls);
-    map_init(&led->events_by_id);
-    map_init(&led->events_by_key);
+    map_init(&led->manners);
     list_init(&led->triggered);
     list_init(&led->deferred);
     list_init(&led->detached);
+    list_init(&led->settled);
     return led;
 }
 
@@ -32,8 +32,8 @@ void led_free(struct led *led)
         return;
     heap_done(&led->delays);
     heap_done(&led->walls);
-    map_done(&led->events_by_id);
-    map_done(&led->events_by_key);
+    map_done(&led->manners);
+    led_index_done(led);
     arena_free(led->mem.arena);
 }
 
@@ -47,8 +47,11 @@ static enum err resume(struct led *led, struct led_event *e, enum led_context co
         return fault_set(f, ERR_NAME, "no enabled rule needs the event in that context");
     if (since > led->now || (last_tick != MSEC_NEVER && last_tick < since))
         return fault_set(f, ERR_RANGE, "what is resumed began after it went on");
-    struct led_occurrence *from = led_occurrence_primitive(led, e->operands[0], since);
-    e->op->resume(led, n, from, last_tick);
+    struct led_event *of = e->operands[0];
+    struct led_occurrence *from =
+            led_is_leaf(of) ? led_occurrence_leaf(led, of, since)
+                            : led_occurrence_again(led, NULL, since, ++led->last_arrival, 0);
+    led_op(e)->resume(led, n, from, last_tick);
     led_unref(led, from);
     return OK;
 }
@@ -56,7 +59,7 @@ static enum err resume(struct led *led, struct led_event *e, enum led_context co
 enum err led_resume_periodic(struct led *led, struct led_event *e, enum led_context context,
         msec opened, msec last_tick, struct fault *f)
 {
-    if (!e->op->rearm)
+    if (!led_op(e)->rearm)
         return fault_set(f, ERR_UNSUPPORTED, "only P and P* have a series to resume");
     return resume(led, e, context, opened, last_tick, f);
 }
@@ -64,7 +67,7 @@ enum err led_resume_periodic(struct led *led, struct led_event *e, enum led_cont
 enum err led_resume_plus(struct led *led, struct led_event *e, enum led_context context,
         msec since, struct fault *f)
 {
-    if (e->op != &led_op_plus)
+    if (led_op(e) != &led_op_plus)
         return fault_set(f, ERR_UNSUPPORTED, "only PLUS has a delay to resume");
     return resume(led, e, context, since, MSEC_NEVER, f);
 }

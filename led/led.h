@@ -38,9 +38,11 @@ enum led_context {
 /* That something happened.  Borrowed: valid during the condition or action it is given to. */
 struct led_occurrence {
     msec start, end;         /* its interval on the monotonic line; detected at `end` */
-    msec late;               /* how long after `end` we came to know, 0 if in time */
+    msec late;               /* how long after `end` we came to know, 0 if in time; of a part
+                              * that opened a P it is not remembered */
     uint64_t arrival;        /* grows with each occurrence */
-    struct led_event *event; /* of a primitive one: its event; NULL for a tick or a composite */
+    struct led_event *event; /* of a primitive one: its event; NULL for a tick, a composite, or
+                              * a composite of which led_resume_...() knows only the time */
     uint64_t number;         /* of a primitive one: the how many-th of its event, from 1 */
     uint64_t data;           /* of a primitive one: what the raiser gave along;
                               * of a tick: the newest time on its grid that it stands for */
@@ -135,7 +137,8 @@ MUST_USE enum err led_rearm(
         struct led *led, struct led_event *periodic, msec interval, struct fault *f);
 
 const char *led_event_name(const struct led_event *e); /* NULL for one without */
-uint64_t led_event_id(const struct led_event *e);      /* the same after a restore */
+/* Unique among the living, and the same after a restore; later ones may have it again. */
+uint64_t led_event_id(const struct led_event *e);
 struct led_event *led_event_by_id(const struct led *led, uint64_t id); /* no hold; or NULL */
 uint64_t led_event_count(const struct led_event *e);             /* how often it was raised */
 void led_event_text(const struct led_event *e, struct buf *out); /* "SEQ(A, PLUS(B, 5))" */
@@ -174,6 +177,14 @@ enum led_coupling {
     LED_DEFERRED,           /* at the end of the outermost raise */
     LED_DETACHED,           /* after it, as a job of its own */
     LED_DETACHED_DEPENDENT, /* likewise, and not at all if the outermost one failed */
+    /* When its instant is over: every timer due at that instant has had its effect, with all
+     * that followed but other settled rules.  By priority, then first come first served, each
+     * as a job of its own; still before what the program raises at that instant, and before
+     * the ticks that make up for a gap.  If some rules must see all that others do at the
+     * same instant, whether that comes from an absolute event, a PLUS or a raise of a third
+     * rule ("all ends before all starts"), the former are settled and the latter immediate.
+     * Triggered by a raise of the program, they run at the end of that. */
+    LED_SETTLED,
     LED_COUPLING_COUNT
 };
 
@@ -241,9 +252,9 @@ struct led_stats {
 };
 void led_stats_get(const struct led *led, struct led_stats *ret_stats);
 
-/* One live node of the graph: an event in one context. */
+/* One live node of the graph: an operator in one context, or a leaf that somebody needs. */
 struct led_node_view {
-    uint64_t id;               /* grows with age; operands have smaller ones */
+    uint64_t id;               /* operands have smaller ones; operators' grow with age */
     const char *operator_name; /* "primitive", "SEQ", ... */
     const struct led_event *event;
     enum led_context context;
@@ -253,7 +264,8 @@ struct led_node_view {
     msec next;                      /* the earliest of its timers; MSEC_NEVER if none */
 };
 typedef void led_node_fn(void *ctx, const struct led_node_view *view);
-void led_each_node(const struct led *led, led_node_fn *fn, void *ctx); /* oldest first */
+/* Leaves first, then operators, oldest first. */
+void led_each_node(const struct led *led, led_node_fn *fn, void *ctx);
 
 const char *led_context_name(enum led_context c);
 bool led_context_parse(const char *text, enum led_context *ret_context);

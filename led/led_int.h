@@ -2,13 +2,18 @@
  *
  * Three things must not be mixed up:
  *   event  an expression.  It has no state but how often it was raised.
- *   node   an event at work in one context.  It exists while an enabled rule needs it,
+ *   node   an operator at work in one context.  It exists while an enabled rule needs it,
  *          directly or through the operators above it, and holds the operator's state.
+ *          A leaf (an event without operands) has no use for a context and needs no node:
+ *          whoever listens to it hangs on the event itself.
  *   occurrence  that an event happened.  Counted, never changed once it was emitted.
  *
  * One raise goes: occurrence -> detection through the whole graph (detect.c) -> rules
  * (agenda.c).  Rules run only when detection is over, so no operator ever sees the graph
  * change under it.
+ *
+ * There may be millions of everything but operators, so the structs below are packed: what
+ * few have stands behind what all have, and what can be found is not kept.
  */
 #pragma once
 #include "base/arena.h"
@@ -41,8 +46,8 @@ struct led_mem {
 
 void *led_alloc(struct led *led, size_t bytes); /* cleared */
 void led_release(struct led *led, void *block, size_t bytes);
-/* An array of pointers, twice as large as `*cap` says; NULL to begin with. */
-void *led_grow(struct led *led, void *array, size_t *cap);
+/* An array twice as large as `*cap` says, what is new cleared; NULL to begin with. */
+void *led_grow(struct led *led, void *array, size_t each, size_t *cap);
 #define led_alloc_of(led, type) ((type *)led_alloc((led), sizeof(type)))
 
 /* ---- operators: one file and one row in ops.def each ---- */
@@ -62,9 +67,9 @@ enum led_param {
 struct led_op {
     const char *name;
     enum led_param param; /* what the event carries besides its operands */
-    unsigned operands;    /* how many; LED_ANY_MAX means any number up to that */
+    unsigned operands;    /* how many, 0 for a leaf; LED_ANY_MAX: any number up to that */
     bool instant;         /* its occurrences have start == end, whatever the operands' */
-    size_t state_bytes;
+    size_t state_bytes;   /* of a node; of a leaf: behind its event */
 
     /* All optional.  A node comes alive with cleared state. */
     void (*open)(struct led *led, struct led_node *self);
@@ -77,6 +82,11 @@ struct led_op {
     void (*close)(struct led *led, struct led_node *self);
     /* Saves or restores the state, whichever the stream does. */
     void (*sync)(struct led_stream *s, struct led_node *self);
+
+    /* The same for leaves: the first who needs it has come, the last has gone. */
+    void (*leaf_open)(struct led *led, struct led_event *self);
+    void (*leaf_close)(struct led *led, struct led_event *self);
+    void (*leaf_sync)(struct led_stream *s, struct led_event *self);
 };
 
 extern const struct led_op *const led_ops[];
@@ -87,30 +97,99 @@ extern const size_t led_op_count;
 
 /* ---- events (event.c) ---- */
 
+/* Who listens to a leaf or a node: see listeners.c. */
+struct led_listeners {
+    uintptr_t who;
+};
+
 struct led_event {
-    struct map_node by_id;  /* its hash is the id itself */
-    struct map_node by_key; /* by name, or by operator, operands and parameter */
-    const struct led_op *op;
+    uint32_t id;         /* its place in the index; free for another when it has gone */
+    uint32_t holds;      /* by callers */
+    uint32_t users;      /* rules on it, and events whose operand it is */
+    uint8_t op;          /* its place in led_ops */
+    uint8_t arity;       /* see led_arity() */
+    uint8_t height;      /* operators above each other, this one included */
+    bool is_keyed : 1;   /* findable by key */
+    bool is_deleted : 1; /* out of the graph, though somebody holds it */
+    bool is_over : 1;    /* absolute: has occurred */
+    bool has_name : 1;   /* primitive: it stands behind the event */
     union {
-        char *name; /* LED_PARAM_NAME; may be NULL */
-        msec span;  /* LED_PARAM_SPAN */
-        msec wall;  /* LED_PARAM_WALL */
+        uint64_t count; /* primitive: times raised */
+        int64_t param;  /* of any sort: */
+        msec span;      /* LED_PARAM_SPAN */
+        msec wall;      /* LED_PARAM_WALL */
         uint64_t needed;
     };
-    uint64_t count;         /* primitive: times raised */
-    struct led_node *nodes; /* one for each context in use */
-    struct list rules;      /* oldest first, disabled ones too */
-    uint32_t holds;         /* by callers */
-    uint32_t users;         /* rules on it, and operands that it is */
-    uint32_t occurrences;   /* alive, that point at it */
-    uint8_t arity;          /* 0 once deleted */
-    uint8_t arity_made;     /* what it was made with */
-    uint8_t height;         /* operators above each other, this one included */
-    bool is_keyed;          /* findable by key */
-    bool is_deleted;
-    bool is_over; /* absolute: has occurred */
-    struct led_event *operands[];
+    struct list *rules; /* a ring without a head: the oldest, disabled ones too; or NULL */
+    union {
+        struct led_node *nodes;         /* operator: one for each context in use */
+        struct led_listeners listeners; /* leaf */
+    };
+    union {
+        struct {                  /* leaf */
+            uint32_t needs;       /* enabled rules and listeners */
+            uint32_t occurrences; /* alive, that point at it */
+        };
+        struct { /* operator */
+            struct {
+            } first;
+            struct led_event *operands[];
+        };
+    };
 };
+
+static inline const struct led_op *led_op(const struct led_event *e)
+{
+    return led_ops[e->op];
+}
+
+static inline bool led_is_leaf(const struct led_event *e)
+{
+    return led_op(e)->operands == 0;
+}
+
+/* How many operands it has now: a deleted event has let them go. */
+static inline unsigned led_arity(const struct led_event *e)
+{
+    return e->is_deleted ? 0 : e->arity;
+}
+
+/* What stands behind a leaf: a name, or state_bytes of its operator. */
+static inline void *led_leaf_state(struct led_event *e)
+{
+    return e + 1;
+}
+
+/* Whether its occurrences always have start == end. */
+bool led_event_is_instant(const struct led_event *e);
+
+/* ---- the index of events (index.c) ---- */
+
+/* An event that can be found by what it is. */
+struct led_key {
+    uint32_t id;  /* 0: an empty place */
+    uint32_t tag; /* half of its hash */
+};
+
+struct led_index {
+    struct led_event ***pages; /* by id */
+    size_t page_cap;
+    uint32_t count; /* ids below it have been given, from 1 */
+    uint32_t free;  /* the first id free again, 0 if there is none */
+    struct led_key *keys;
+    uint32_t key_count, key_cap;
+};
+
+void led_index_add(struct led *led, struct led_event *e); /* gives it an id */
+/* With that id, when restoring; false if it is taken. */
+bool led_index_put(struct led *led, struct led_event *e, uint32_t id);
+void led_index_restored(struct led *led);
+void led_index_remove(struct led *led, struct led_event *e);
+struct led_event *led_index_get(const struct led *led, uint64_t id); /* deleted ones, too */
+size_t led_index_bytes(const struct led *led);
+void led_index_done(struct led *led);
+/* Every event: for (uint32_t id = 0; (e = led_index_next(led, &id));) */
+struct led_event *led_index_next(const struct led *led, uint32_t *id);
 
 /* What a maker asks for. */
 struct led_wish {
@@ -119,12 +198,14 @@ struct led_wish {
     unsigned arity;
     struct led_event *const *operands;
 };
+size_t led_op_index(const struct led_op *op);
 MUST_USE enum err led_event_make(struct led *led, const struct led_wish *wish, struct fault *f,
         struct led_event **ret_event);
-struct led_event *led_event_new(
-        struct led *led, const struct led_wish *wish, const char *name, uint64_t id);
-void led_event_key(struct led *led, struct led_event *e);
-void led_event_unkey(struct led *led, struct led_event *e);
+/* Not yet in the index. */
+struct led_event *led_event_new(struct led *led, const struct led_wish *wish, const char *name);
+void led_event_key(struct led *led, struct led_event *e);   /* findable (index.c) */
+void led_event_unkey(struct led *led, struct led_event *e); /* no longer */
+struct led_event *led_event_keyed(const struct led *led, const struct led_wish *wish);
 /* Frees it if nothing needs it; unusing takes one need away first. */
 void led_event_reap(struct led *led, struct led_event *e);
 void led_event_unuse(struct led *led, struct led_event *e);
@@ -132,7 +213,11 @@ MUST_USE enum err led_span_check(const char *what, msec span, struct fault *f);
 
 /* ---- occurrences (occurrence.c) ---- */
 
-struct led_occurrence *led_occurrence_primitive(struct led *led, struct led_event *e, msec at);
+/* Of a leaf, which counts it. */
+struct led_occurrence *led_occurrence_leaf(struct led *led, struct led_event *e, msec at);
+/* One that happened before, told by what identifies it; `e` is NULL if no leaf was it. */
+struct led_occurrence *led_occurrence_again(
+        struct led *led, struct led_event *e, msec at, uint64_t arrival, uint64_t number);
 struct led_occurrence *led_occurrence_tick(
         struct led *led, msec at, uint64_t number, msec nominal);
 struct led_occurrence *led_occurrence_new(struct led *led, uint32_t parts);
@@ -169,8 +254,10 @@ struct led_bag {
     uint32_t count;
 };
 
-/* Beyond LED_KEEP_MAX the oldest is let go and counted. */
+/* Beyond LED_KEEP_MAX the oldest is let go and counted; the second leaves that to the caller.
+ */
 void led_bag_add(struct led *led, struct led_bag *b, struct led_occurrence *o, int64_t note);
+void led_bag_put(struct led *led, struct led_bag *b, struct led_occurrence *o, int64_t note);
 void led_bag_clear(struct led *led, struct led_bag *b);
 /* Removes the cell after `before` (NULL: the first). */
 void led_bag_cut(struct led *led, struct led_bag *b, struct led_cell *before);
@@ -190,53 +277,64 @@ void led_initiate(struct led *led, struct led_node *self, struct led_bag *from,
 
 /* ---- nodes (node.c) ---- */
 
-struct led_edge {
-    struct list link; /* among the operand's listeners */
-    struct led_node *operand;
-    uint32_t role;
-};
-
-struct led_arrival {
-    struct led_arrival *next;
-    struct led_occurrence *o;
-    uint32_t role;
-};
-
-struct led_inbox {
-    struct led_arrival *first, *last;
-};
-
+/* 48 bytes; the state follows. */
 struct led_node {
     struct led_event *event;
-    struct led_node *next;   /* the same event in another context */
-    struct list listeners;   /* edges of the nodes above */
-    struct led_inbox *inbox; /* while it is queued for detection */
-    uint64_t id, count;
-    uint32_t users;  /* enabled rules and nodes above */
-    uint32_t timers; /* set ones */
-    enum led_context context;
-    struct led_edge edges[]; /* one for each operand; the state follows */
+    struct led_node *next; /* the same event in another context */
+    struct led_listeners listeners;
+    uint64_t count; /* occurrences */
+    uint64_t id : 56;
+    enum led_context context : 8;
+    uint32_t users; /* enabled rules and listeners */
+    uint32_t open;  /* P and P*: series */
 };
 
 static inline void *led_state(struct led_node *n)
 {
-    return &n->edges[n->event->arity];
+    return n + 1;
 }
 
+/* ---- who listens (listeners.c) ---- */
+
+/* One whose id is larger than any before. */
+void led_listeners_add(struct led *led, struct led_listeners *l, struct led_node *n);
+void led_listeners_remove(struct led *led, struct led_listeners *l, struct led_node *n);
+/* Each: for (size_t i = 0; (n = led_listeners_next(l, &i));) */
+struct led_node *led_listeners_next(const struct led_listeners *l, size_t *i);
+
+/* Of an operator; NULL if it is not at work in that context. */
 struct led_node *led_node_find(const struct led_event *e, enum led_context context);
-struct led_node *led_node_use(struct led *led, struct led_event *e, enum led_context context);
-void led_node_unuse(struct led *led, struct led_node *n);
-/* Nobody uses it yet, it uses its operands' nodes, and its state is cleared. */
+/* Somebody needs the event in that context; makes what nodes there must be.  Or no longer. */
+void led_need(struct led *led, struct led_event *e, enum led_context context);
+void led_unneed(struct led *led, struct led_event *e, enum led_context context);
+/* Nobody needs it yet, it listens to its operands, and its state is cleared. */
 struct led_node *led_node_new(
         struct led *led, struct led_event *e, enum led_context context, uint64_t id);
-bool led_node_is_instant(const struct led_node *n);
+/* Whether the operand has an earlier role, too: it is listened to once. */
+bool led_operand_is_repeated(const struct led_event *e, unsigned role);
+/* A need counted, by somebody who comes with a snapshot; false if there is no such node. */
+bool led_need_restored(struct led *led, struct led_event *e, enum led_context context);
 
 /* Every node, oldest first, with a NULL behind them (view.c). */
 struct led_node **led_nodes_by_age(const struct led *led, struct arena *scratch);
 
+static inline bool led_leaf_is_needed(const struct led_event *e)
+{
+    return led_is_leaf(e) && e->needs;
+}
+
 /* ---- detection (detect.c) ---- */
 
-/* The node occurs: its rules are triggered, the nodes above are queued.  Takes `o` over. */
+struct led_arrival {
+    uint64_t id;    /* of the node */
+    uint64_t order; /* its last role first, then as they came */
+    struct led_node *to;
+    struct led_occurrence *o;
+    uint32_t role;
+};
+
+/* The leaf or node occurs: its rules are triggered, who listens is queued.  Takes `o` over. */
+void led_emit_leaf(struct led *led, struct led_event *e, struct led_occurrence *o);
 void led_emit(struct led *led, struct led_node *n, struct led_occurrence *o);
 /* The same for what was mixed, as a composite detected by `detector`. */
 void led_detect(struct led *led, struct led_node *n, const struct led_occurrence *detector);
@@ -249,11 +347,16 @@ void led_detect_run(struct led *led);
 /* At one instant, in this order; catching up is what a P does at the end of a gap. */
 enum led_timer_class { LED_TICK, LED_DELAY, LED_WALL, LED_CATCH_UP };
 
+/* On the monotonic clock.  Absolute events have a bare heap_node, on the wall clock. */
 struct led_timer {
     struct heap_node heap;
     struct led_node *node;
 };
 
+/* What orders timers that are due at one instant: a new registration. */
+uint64_t led_timer_order(struct led *led, enum led_timer_class class);
+uint64_t led_timer_reorder(
+        uint64_t order, enum led_timer_class class); /* the same, but for that */
 void led_timer_init(
         struct led *led, struct led_timer *t, struct led_node *n, enum led_timer_class class);
 void led_timer_set(struct led *led, struct led_timer *t, msec at);
@@ -264,26 +367,40 @@ static inline bool led_timer_is_set(const struct led_timer *t)
 {
     return heap_node_is_in(&t->heap);
 }
+void led_absolute_expire(struct led *led, struct heap_node *timer); /* absolute.c */
 
 /* ---- what P and P* share (series.c) ---- */
 
-/* An open window and its ticks. */
+/* What opened a window.  If the operand is a leaf, which is usual, a few numbers are enough
+ * to make the occurrence again; else it is kept. */
+struct led_opener {
+    msec end;
+    union {
+        struct {
+            uint64_t arrival, number, data;
+        };
+        struct led_occurrence *kept;
+    };
+};
+
+/* An open window and its ticks.  The timer's tag counts the ticks so far. */
 struct led_series {
-    struct led_timer timer; /* in the cumulative context only the oldest one's is set */
-    struct led_series *next;
-    struct led_occurrence *from;
-    struct led_bag *collected; /* P*: the ticks; NULL until the first */
-    msec last;                 /* the newest tick on its grid, or the start */
-    uint32_t ticks;            /* so far */
-    uint32_t missed;           /* ticks of a gap, to be reported at its end */
+    struct led_timer timer;  /* in the cumulative context only the oldest one's is set */
+    struct led_series *next; /* the newest one's is the oldest */
+    struct led_opener from;
+    msec last;                  /* the newest tick on its grid, or the start */
+    struct led_bag collected[]; /* P*: one, of its ticks */
 };
 
-/* The state of both operators. */
-struct led_series_list {
-    struct led_series *first, *last;
-    uint32_t count;
+/* The state of both operators: the newest series, NULL if none is open. */
+struct led_series_ring {
+    struct led_series *newest;
 };
 
+/* Each of a node, oldest first; the current one may be cut. */
+struct led_series *led_series_oldest(struct led_node *self);
+struct led_series *led_series_after(struct led_node *self, const struct led_series *s);
+void led_series_mix(struct led *led, const struct led_series *s); /* its opener */
 void led_series_open(
         struct led *led, struct led_node *self, struct led_occurrence *from, msec last_tick);
 /* `to` has come: calls `report` (if any) for each series it closes, then cuts that. */
@@ -301,17 +418,31 @@ void led_series_sync(struct led_stream *s, struct led_node *self);
 
 /* ---- rules (rule.c) and their execution (agenda.c) ---- */
 
+/* What many rules have alike, kept once: see rule.c. */
+struct led_manner {
+    struct map_node by_hash;
+    struct led_rule_spec spec; /* without arg and key */
+    uint32_t rules;
+};
+
 struct led_rule {
     struct list link; /* among its event's rules */
     struct led_event *event;
-    struct led_node *node; /* NULL while disabled */
-    struct led_rule_spec spec;
-    uint64_t id;
+    const struct led_manner *manner;
+    void *arg;
+    uint64_t key;
     msec since;    /* created or enabled then */
     uint32_t refs; /* itself while it is not deleted, and jobs */
-    bool is_deleted;
+    bool is_enabled, is_deleted;
 };
 
+/* The rule stands behind its event's others, and is not enabled. */
+struct led_rule *led_rule_add(
+        struct led *led, struct led_event *e, const struct led_rule_spec *spec);
+void led_rule_set_spec(struct led *led, struct led_rule *r, const struct led_rule_spec *spec);
+/* Oldest first; NULL at the end. */
+struct led_rule *led_rule_first(const struct led_event *e);
+struct led_rule *led_rule_next(const struct led_rule *r);
 void led_rule_unref(struct led *led, struct led_rule *r);
 
 struct led_job {
@@ -321,10 +452,13 @@ struct led_job {
     unsigned depth; /* of the raise that triggered it */
 };
 
-void led_trigger(struct led *led, struct led_node *n, struct led_occurrence *o);
+/* The event has occurred, in that context unless it is a leaf. */
+void led_trigger(struct led *led, const struct led_event *e, enum led_context context,
+        struct led_occurrence *o);
 /* Brackets detection: begin, emit, end.  The end runs the rules. */
 bool led_signal_begin(struct led *led); /* whether it is the outermost one */
 void led_signal_end(struct led *led, bool is_outermost);
+void led_settle(struct led *led); /* the instant is over */
 
 /* ---- the detector ---- */
 
@@ -333,26 +467,29 @@ struct led {
 
     /* time: now <= real; they differ only while something is replayed */
     msec now, real;
-    msec offset;    /* wall - monotonic */
-    msec wall_late; /* of the absolute event being signalled */
+    msec offset; /* wall - monotonic */
     bool in_gap;
     struct heap delays; /* on the monotonic clock */
     struct heap walls;  /* absolute events, on the wall clock */
 
     /* graph */
-    struct map events_by_id, events_by_key;
-    uint64_t last_event_id, last_node_id, last_rule_id, last_timer, last_arrival;
+    struct led_index index;
+    struct map manners;
+    uint64_t last_node_id, last_timer, last_arrival;
+    size_t needed_leaves;
 
     /* detection */
     struct led_mixer mixer;
-    struct led_node **queue; /* a heap by id: operands before operators */
+    struct led_arrival *queue; /* a heap: operands before operators */
     size_t queued, queue_cap;
+    uint64_t last_queued; /* since it was empty */
 
     /* rules */
     unsigned depth;   /* raises inside each other just now */
     uint32_t cascade; /* raises since the outermost signal began */
     bool is_running, failed;
-    struct list triggered, deferred, detached;
+    bool is_passing; /* time passes: the instant may not be over yet */
+    struct list triggered, deferred, detached, settled;
     led_gone_fn *gone;
     void *gone_ctx;
 

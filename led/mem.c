@@ -68,11 +68,11 @@ void led_release(struct led *led, void *block, size_t bytes)
     ASAN_POISON_MEMORY_REGION(block, bytes);
 }
 
-void *led_grow(struct led *led, void *array, size_t *cap)
+void *led_grow(struct led *led, void *array, size_t each, size_t *cap)
 {
-    size_t old = *cap * sizeof(void *);
+    size_t old = *cap * each;
     *cap = *cap ? 2 * *cap : 64;
-    void *more = led_alloc(led, *cap * sizeof(void *));
+    void *more = led_alloc(led, *cap * each);
     if (array) {
         memcpy(more, array, old);
         led_release(led, array, old);

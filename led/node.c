@@ -1,21 +1,15 @@
-/* Nodes: an event at work in one context.
+/* Nodes: an operator at work in one context.
  *
  *  (1) A node exists exactly while an enabled rule needs it, itself or through a node above.
  *      When the last need goes its state and timers go with it, and a later one starts empty.
  *  (2) A node is younger than its operands' nodes: their ids order detection.
- *  (3) Leaves have no use for a context: one node serves them all.
+ *  (3) Leaves have no use for a context, and so no node; their event counts who needs it.
  */
 #include "led/led_int.h"
 
-static enum led_context context_for(const struct led_event *e, enum led_context context)
-{
-    return e->op->operands == 0 ? LED_UNRESTRICTED : context; /* (3) */
-}
-
 struct led_node *led_node_find(const struct led_event *e, enum led_context context)
 {
-    context = context_for(e, context);
-    struct led_node *n = e->nodes;
+    struct led_node *n = led_is_leaf(e) ? NULL : e->nodes;
     while (n && n->context != context)
         n = n->next;
     return n;
@@ -23,7 +17,20 @@ struct led_node *led_node_find(const struct led_event *e, enum led_context conte
 
 static size_t bytes_of(const struct led_event *e)
 {
-    return sizeof(struct led_node) + e->arity * sizeof(struct led_edge) + e->op->state_bytes;
+    return sizeof(struct led_node) + led_op(e)->state_bytes;
+}
+
+bool led_operand_is_repeated(const struct led_event *e, unsigned role)
+{
+    for (unsigned i = 0; i < role; i++)
+        if (e->operands[i] == e->operands[role])
+            return true;
+    return false;
+}
+
+static struct led_listeners *listeners_of(struct led_event *e, enum led_context context)
+{
+    return led_is_leaf(e) ? &e->listeners : &led_node_find(e, context)->listeners;
 }
 
 struct led_node *led_node_new(
@@ -32,64 +39,90 @@ struct led_node *led_node_new(
     struct led_node *n = led_alloc(led, bytes_of(e));
     n->event = e;
     n->id = id;
-    n->context = context_for(e, context);
-    list_init(&n->listeners);
-    for (unsigned i = 0; i < e->arity; i++) {
-        struct led_edge *edge = &n->edges[i];
-        edge->role = i;
-        edge->operand = led_node_find(e->operands[i], context);
-        edge->operand->users++;
-        list_append(&edge->operand->listeners, &edge->link);
-    }
+    n->context = context;
+    for (unsigned i = 0; i < e->arity; i++)
+        if (!led_operand_is_repeated(e, i))
+            led_listeners_add(led, listeners_of(e->operands[i], context), n);
     n->next = e->nodes;
     e->nodes = n;
     led->stats.nodes++;
     return n;
 }
 
-static struct led_node *need(struct led *led, struct led_event *e, enum led_context context)
+static void node_free(struct led *led, struct led_node *n)
 {
-    struct led_node *n = led_node_find(e, context);
-    if (n)
-        return n;
-    for (unsigned i = 0; i < e->arity; i++)
-        need(led, e->operands[i], context);
-    n = led_node_new(led, e, context, ++led->last_node_id); /* (2) */
-    if (e->op->open)
-        e->op->open(led, n);
-    return n;
-}
-
-struct led_node *led_node_use(struct led *led, struct led_event *e, enum led_context context)
-{
-    struct led_node *n = need(led, e, context);
-    n->users++;
-    return n;
-}
-
-void led_node_unuse(struct led *led, struct led_node *n)
-{
-    CHECK(n->users > 0);
-    if (--n->users)
-        return;
     struct led_event *e = n->event;
-    if (e->op->close) /* (1) */
-        e->op->close(led, n);
+    if (led_op(e)->close) /* (1) */
+        led_op(e)->close(led, n);
     struct led_node **at = &e->nodes;
     while (*at != n)
         at = &(*at)->next;
     *at = n->next;
     for (unsigned i = 0; i < e->arity; i++) {
-        list_remove(&n->edges[i].link);
-        led_node_unuse(led, n->edges[i].operand);
+        if (led_operand_is_repeated(e, i))
+            continue;
+        led_listeners_remove(led, listeners_of(e->operands[i], n->context), n);
+        led_unneed(led, e->operands[i], n->context);
     }
     led_release(led, n, bytes_of(e));
     led->stats.nodes--;
 }
 
-bool led_node_is_instant(const struct led_node *n)
+static void leaf_need(struct led *led, struct led_event *e) /* (3) */
 {
-    if (n->event->op != &led_op_or)
-        return n->event->op->instant;
-    return led_node_is_instant(n->edges[0].operand) && led_node_is_instant(n->edges[1].operand);
+    if (e->needs++)
+        return;
+    led->needed_leaves++;
+    if (led_op(e)->leaf_open)
+        led_op(e)->leaf_open(led, e);
+}
+
+void led_need(struct led *led, struct led_event *e, enum led_context context)
+{
+    if (led_is_leaf(e)) {
+        leaf_need(led, e);
+        return;
+    }
+    struct led_node *n = led_node_find(e, context);
+    if (!n) {
+        for (unsigned i = 0; i < e->arity; i++)
+            if (!led_operand_is_repeated(e, i))
+                led_need(led, e->operands[i], context);
+        n = led_node_new(led, e, context, ++led->last_node_id); /* (2) */
+        if (led_op(e)->open)
+            led_op(e)->open(led, n);
+    }
+    n->users++;
+}
+
+static void leaf_unneed(struct led *led, struct led_event *e)
+{
+    CHECK(e->needs > 0);
+    if (--e->needs)
+        return;
+    led->needed_leaves--;
+    if (led_op(e)->leaf_close)
+        led_op(e)->leaf_close(led, e);
+}
+
+void led_unneed(struct led *led, struct led_event *e, enum led_context context)
+{
+    if (led_is_leaf(e)) {
+        leaf_unneed(led, e);
+        return;
+    }
+    struct led_node *n = led_node_find(e, context);
+    CHECK(n && n->users > 0);
+    if (--n->users == 0)
+        node_free(led, n);
+}
+
+bool led_need_restored(struct led *led, struct led_event *e, enum led_context context)
+{
+    struct led_node *n = led_node_find(e, context);
+    if (led_is_leaf(e))
+        led->needed_leaves += e->needs++ == 0;
+    else if (n)
+        n->users++;
+    return n || led_is_leaf(e);
 }

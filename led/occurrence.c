@@ -3,7 +3,8 @@
  *  (1) The interval of a composite spans the intervals of what it was mixed from.  PLUS and
  *      P are instants instead, although they list what they were built from.
  *  (2) Parts are the primitive occurrences underneath, by end and arrival, each once even if
- *      it came by two paths.  They are flat: a part of a part does not exist.
+ *      it came by two paths.  They are flat: a part of a part does not exist.  What arrived
+ *      once has one arrival number, also if it was made again from what a P remembers.
  */
 #include "led/led_int.h"
 #include <stdlib.h>
@@ -24,15 +25,30 @@ struct led_occurrence *led_occurrence_new(struct led *led, uint32_t parts)
     return o;
 }
 
-struct led_occurrence *led_occurrence_primitive(struct led *led, struct led_event *e, msec at)
+struct led_occurrence *led_occurrence_leaf(struct led *led, struct led_event *e, msec at)
 {
     struct led_occurrence *o = led_occurrence_new(led, 0);
     o->start = o->end = at;
     o->late = led->real - at;
     o->event = e;
-    o->number = ++e->count;
+    o->number = led_op(e) == &led_op_primitive ? ++e->count : 1;
     e->occurrences++;
     led->stats.raised++;
+    return o;
+}
+
+struct led_occurrence *led_occurrence_again(
+        struct led *led, struct led_event *e, msec at, uint64_t arrival, uint64_t number)
+{
+    uint64_t last = led->last_arrival;
+    struct led_occurrence *o = led_occurrence_new(led, 0);
+    led->last_arrival = last; /* nothing has arrived */
+    o->start = o->end = at;
+    o->arrival = arrival;
+    o->event = e;
+    o->number = number;
+    if (e)
+        e->occurrences++;
     return o;
 }
 
@@ -89,7 +105,7 @@ static void mix_part(struct led *led, struct led_occurrence *part)
 {
     struct led_mixer *m = &led->mixer;
     if (m->count == m->cap)
-        m->parts = led_grow(led, m->parts, &m->cap);
+        m->parts = led_grow(led, m->parts, sizeof m->parts[0], &m->cap);
     if (m->count && compare(&m->parts[m->count - 1], &part) >= 0)
         m->is_sorted = false;
     m->parts[m->count++] = led_ref(part);
@@ -115,7 +131,7 @@ static void sort_parts(struct led *led, struct led_mixer *m) /* (2) */
 {
     if (m->is_sorted)
         return;
-    if (m->count == 2 && m->parts[0] != m->parts[1]) {
+    if (m->count == 2 && m->parts[0]->arrival != m->parts[1]->arrival) {
         struct led_occurrence *later = m->parts[0];
         m->parts[0] = m->parts[1];
         m->parts[1] = later;
@@ -124,7 +140,7 @@ static void sort_parts(struct led *led, struct led_mixer *m) /* (2) */
     qsort(m->parts, m->count, sizeof(struct led_occurrence *), compare);
     size_t kept = 1;
     for (size_t i = 1; i < m->count; i++)
-        if (m->parts[i] != m->parts[kept - 1])
+        if (m->parts[i]->arrival != m->parts[kept - 1]->arrival)
             m->parts[kept++] = m->parts[i];
         else
             led_unref(led, m->parts[i]);

@@ -23,38 +23,41 @@ static void periodic_notify(
 
 static void tick(struct led *led, struct led_node *self, struct led_series *s, uint32_t missed)
 {
-    s->ticks += missed ? missed : 1;
-    struct led_occurrence *t = led_occurrence_tick(led, led->now, s->ticks, s->last);
-    led_mix(led, s->from);
+    s->timer.heap.tag += missed ? missed : 1;
+    struct led_occurrence *t = led_occurrence_tick(led, led->now, s->timer.heap.tag, s->last);
+    led_series_mix(led, s);
     if (self->context == LED_CUMULATIVE)
-        for (struct led_series *other = s->next; other; other = other->next)
-            led_mix(led, other->from);
+        for (struct led_series *other = s; (other = led_series_after(self, other));)
+            led_series_mix(led, other);
     led_mix(led, t);
     led_unref(led, t);
     led_detect_now(led, self, missed); /* (1) */
 }
 
-/* Counts the ticks of the gap from `first` on and waits for its end: (2). */
-static void wait_for_end(struct led *led, struct led_series *s, msec first, msec interval)
+/* The first tick of the gap is noted as the last one; at the end we shall see how many more
+ * there were: (2). */
+static void wait_for_end(struct led *led, struct led_series *s)
 {
-    msec more = (led->real - first) / interval;
-    s->last = first + more * interval;
-    s->missed = more < UINT32_MAX ? (uint32_t)more + 1 : UINT32_MAX;
+    s->last = led->now;
     led_timer_set_class(&s->timer, LED_CATCH_UP);
     led_timer_set(led, &s->timer, led->real);
+}
+
+static void catch_up(struct led *led, struct led_node *self, struct led_series *s)
+{
+    msec interval = self->event->span, more = (led->now - s->last) / interval;
+    led_timer_set_class(&s->timer, LED_TICK);
+    led_series_next(led, s, s->last + more * interval);
+    tick(led, self, s, more < UINT32_MAX ? (uint32_t)more + 1 : UINT32_MAX);
 }
 
 static void periodic_expire(struct led *led, struct led_node *self, struct led_timer *timer)
 {
     struct led_series *s = container_of(timer, struct led_series, timer);
     if (led_timer_class(timer) == LED_CATCH_UP) {
-        uint32_t missed = s->missed;
-        s->missed = 0;
-        led_timer_set_class(timer, LED_TICK);
-        led_series_next(led, s, s->last);
-        tick(led, self, s, missed);
+        catch_up(led, self, s);
     } else if (led->in_gap) {
-        wait_for_end(led, s, led->now, self->event->span);
+        wait_for_end(led, s);
     } else {
         led_series_next(led, s, led->now);
         tick(led, self, s, 0);
@@ -66,7 +69,7 @@ const struct led_op led_op_periodic = {
         .param = LED_PARAM_SPAN,
         .operands = 2,
         .instant = true,
-        .state_bytes = sizeof(struct led_series_list),
+        .state_bytes = sizeof(struct led_series_ring),
         .notify = periodic_notify,
         .expire = periodic_expire,
         .rearm = led_series_rearm,

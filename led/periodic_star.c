@@ -13,7 +13,7 @@ enum { FROM, TO };
 static bool mix_ticks(struct led *led, const struct led_series *s, msec until)
 {
     bool any = false;
-    for (struct led_cell *c = s->collected ? s->collected->first : NULL; c; c = c->next) {
+    for (struct led_cell *c = s->collected->first; c; c = c->next) {
         if (c->o->end > until) /* (3) */
             break;
         led_mix(led, c->o);
@@ -27,11 +27,11 @@ static void report(
 {
     if (!mix_ticks(led, s, to->start)) /* (1) */
         return;
-    led_mix(led, s->from);
-    for (struct led_series *other = s->next; other && self->context == LED_CUMULATIVE;
-            other = other->next)
-        if (other->from->end < to->start)
-            led_mix(led, other->from); /* (4) */
+    led_series_mix(led, s);
+    if (self->context == LED_CUMULATIVE) /* (4) */
+        for (struct led_series *other = s; (other = led_series_after(self, other));)
+            if (other->from.end < to->start)
+                led_series_mix(led, other);
     led_mix(led, to);
     led_detect(led, self, to);
 }
@@ -50,9 +50,8 @@ static void star_expire(struct led *led, struct led_node *self, struct led_timer
     (void)self;
     struct led_series *s = container_of(timer, struct led_series, timer);
     led_series_next(led, s, led->now);
-    struct led_occurrence *tick = led_occurrence_tick(led, led->now, ++s->ticks, s->last);
-    if (!s->collected)
-        s->collected = led_alloc_of(led, struct led_bag);
+    struct led_occurrence *tick =
+            led_occurrence_tick(led, led->now, ++timer->heap.tag, s->last);
     led_bag_add(led, s->collected, tick, 0); /* (2) */
     led_unref(led, tick);
 }
@@ -61,7 +60,7 @@ const struct led_op led_op_periodic_star = {
         .name = "P*",
         .param = LED_PARAM_SPAN,
         .operands = 2,
-        .state_bytes = sizeof(struct led_series_list),
+        .state_bytes = sizeof(struct led_series_ring),
         .notify = star_notify,
         .expire = star_expire,
         .rearm = led_series_rearm,

@@ -19,7 +19,7 @@ enum err led_raise_at(
 {
     if (e->is_deleted)
         return fault_set(f, ERR_NAME, "event is deleted");
-    if (e->op != &led_op_primitive)
+    if (led_op(e) != &led_op_primitive)
         return fault_set(f, ERR_UNSUPPORTED, "only a primitive event can be raised");
     if (at > led->now)
         return fault_set(f, ERR_RANGE, "an event cannot be raised ahead of its time");
@@ -36,13 +36,10 @@ enum err led_raise_at(
     led->now = at;
     led->depth++;
     led->cascade++;
-    struct led_occurrence *o = led_occurrence_primitive(led, e, at);
+    struct led_occurrence *o = led_occurrence_leaf(led, e, at);
     o->data = data;
     bool is_outermost = led_signal_begin(led);
-    if (e->nodes)
-        led_emit(led, e->nodes, o);
-    else
-        led_unref(led, o);             /* counted, but nobody listens */
+    led_emit_leaf(led, e, o);
     led_signal_end(led, is_outermost); /* (1) */
     led->depth--;
     led->now = now;

@@ -4,8 +4,93 @@
  *      the state that nobody else needs, and enabling starts empty.
  *  (2) A deleted rule never runs again, also if it was queued already; its memory stays
  *      until the last job that names it has gone.
+ *  (3) A program has few functions and a million rules: functions, priority, context,
+ *      coupling and mode are a manner, which equal rules share.
  */
 #include "led/led_int.h"
+
+/* ---- manners: (3) ---- */
+
+static bool is_same(const struct led_rule_spec *a, const struct led_rule_spec *b)
+{
+    return a->condition == b->condition && a->action == b->action &&
+           a->priority == b->priority && a->context == b->context &&
+           a->coupling == b->coupling && a->mode == b->mode;
+}
+
+static uint64_t hash_of(const struct led_rule_spec *spec)
+{
+    uint64_t key[] = {(uintptr_t)spec->condition, (uintptr_t)spec->action,
+            (uint64_t)spec->priority, spec->context, spec->coupling, spec->mode};
+    return map_hash(key, sizeof key);
+}
+
+static const struct led_manner *manner_take(struct led *led, const struct led_rule_spec *spec)
+{
+    uint64_t hash = hash_of(spec);
+    struct map_node *n = map_first(&led->manners, hash);
+    while (n && !is_same(&container_of(n, struct led_manner, by_hash)->spec, spec))
+        n = map_next(n);
+    struct led_manner *m = n ? container_of(n, struct led_manner, by_hash) : NULL;
+    if (!m) {
+        m = led_alloc_of(led, struct led_manner);
+        m->spec = *spec;
+        m->spec.arg = NULL;
+        m->spec.key = 0;
+        map_insert(&led->manners, &m->by_hash, hash);
+    }
+    m->rules++;
+    return m;
+}
+
+static void manner_drop(struct led *led, const struct led_manner *manner)
+{
+    struct led_manner *m = (struct led_manner *)manner;
+    if (--m->rules)
+        return;
+    map_remove(&led->manners, &m->by_hash);
+    led_release(led, m, sizeof *m);
+}
+
+/* ---- rules ---- */
+
+struct led_rule *led_rule_first(const struct led_event *e)
+{
+    return e->rules ? list_entry(e->rules, struct led_rule, link) : NULL;
+}
+
+struct led_rule *led_rule_next(const struct led_rule *r)
+{
+    struct list *next = r->link.next;
+    return next == r->event->rules ? NULL : list_entry(next, struct led_rule, link);
+}
+
+struct led_rule *led_rule_add(
+        struct led *led, struct led_event *e, const struct led_rule_spec *spec)
+{
+    struct led_rule *r = led_alloc_of(led, struct led_rule);
+    r->event = e;
+    r->manner = manner_take(led, spec);
+    r->arg = spec->arg;
+    r->key = spec->key;
+    r->refs = 1;
+    e->users++;
+    list_init(&r->link);
+    if (e->rules)
+        list_append(e->rules, &r->link);
+    else
+        e->rules = &r->link;
+    led->stats.rules++;
+    return r;
+}
+
+void led_rule_set_spec(struct led *led, struct led_rule *r, const struct led_rule_spec *spec)
+{
+    const struct led_manner *old = r->manner;
+    r->manner = manner_take(led, spec);
+    r->arg = spec->arg;
+    manner_drop(led, old);
+}
 
 enum err led_rule_new(struct led *led, struct led_event *e, const struct led_rule_spec *spec,
         struct fault *f, struct led_rule **ret_rule)
@@ -14,15 +99,7 @@ enum err led_rule_new(struct led *led, struct led_event *e, const struct led_rul
     CHECK(spec->coupling < LED_COUPLING_COUNT && spec->mode < LED_MODE_COUNT);
     if (e->is_deleted)
         return fault_set(f, ERR_NAME, "event of the rule is deleted");
-
-    struct led_rule *r = led_alloc_of(led, struct led_rule);
-    r->event = e;
-    r->spec = *spec;
-    r->id = ++led->last_rule_id;
-    r->refs = 1;
-    e->users++;
-    list_append(&e->rules, &r->link);
-    led->stats.rules++;
+    struct led_rule *r = led_rule_add(led, e, spec);
     led_rule_enable(led, r);
     *ret_rule = r;
     return OK;
@@ -30,24 +107,24 @@ enum err led_rule_new(struct led *led, struct led_event *e, const struct led_rul
 
 void led_rule_enable(struct led *led, struct led_rule *r)
 {
-    if (r->node || r->is_deleted)
+    if (r->is_enabled || r->is_deleted)
         return;
     r->since = led->now;
-    r->node = led_node_use(led, r->event, r->spec.context);
+    r->is_enabled = true;
+    led_need(led, r->event, r->manner->spec.context);
 }
 
 void led_rule_disable(struct led *led, struct led_rule *r)
 {
-    if (!r->node)
+    if (!r->is_enabled)
         return;
-    struct led_node *n = r->node;
-    r->node = NULL;
-    led_node_unuse(led, n); /* (1) */
+    r->is_enabled = false;
+    led_unneed(led, r->event, r->manner->spec.context); /* (1) */
 }
 
 bool led_rule_is_enabled(const struct led_rule *r)
 {
-    return r->node != NULL;
+    return r->is_enabled;
 }
 
 struct led_event *led_rule_event(const struct led_rule *r)
@@ -57,8 +134,10 @@ struct led_event *led_rule_event(const struct led_rule *r)
 
 void led_rule_unref(struct led *led, struct led_rule *r)
 {
-    if (--r->refs == 0)
-        led_release(led, r, sizeof *r);
+    if (--r->refs)
+        return;
+    manner_drop(led, r->manner);
+    led_release(led, r, sizeof *r);
 }
 
 void led_rule_delete(struct led *led, struct led_rule *r)
@@ -68,9 +147,13 @@ void led_rule_delete(struct led *led, struct led_rule *r)
     CHECK(!r->is_deleted);
     led_rule_disable(led, r);
     r->is_deleted = true; /* (2) */
+    struct led_event *e = r->event;
+    struct led_rule *next = led_rule_next(r);
+    if (e->rules == &r->link)
+        e->rules = next ? &next->link : NULL;
     list_remove(&r->link);
-    led_event_unuse(led, r->event);
     r->event = NULL;
+    led_event_unuse(led, e);
     led->stats.rules--;
     led_rule_unref(led, r);
 }

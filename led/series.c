@@ -11,66 +11,117 @@
  */
 #include "led/led_int.h"
 
-static void arm(struct led *led, struct led_series *s)
+/* ---- what opened a window ---- */
+
+static bool opens_by_leaf(const struct led_node *n)
 {
-    msec at = s->last + s->timer.node->event->span;
-    led_timer_set(led, &s->timer, at);
+    return led_is_leaf(n->event->operands[0]);
+}
+
+static void opener_keep(struct led_series *s, struct led_occurrence *from)
+{
+    s->from.end = from->end;
+    if (opens_by_leaf(s->timer.node)) {
+        s->from.arrival = from->arrival;
+        s->from.number = from->number;
+        s->from.data = from->data;
+    } else {
+        s->from.kept = led_ref(from);
+    }
+}
+
+void led_series_mix(struct led *led, const struct led_series *s)
+{
+    const struct led_node *n = s->timer.node;
+    if (!opens_by_leaf(n)) {
+        led_mix(led, s->from.kept);
+        return;
+    }
+    struct led_occurrence *o = led_occurrence_again(
+            led, n->event->operands[0], s->from.end, s->from.arrival, s->from.number);
+    o->data = s->from.data;
+    led_mix(led, o);
+    led_unref(led, o);
+}
+
+/* ---- the ring of a node's series ---- */
+
+struct led_series *led_series_oldest(struct led_node *self)
+{
+    struct led_series_ring *ring = led_state(self);
+    return ring->newest ? ring->newest->next : NULL;
+}
+
+struct led_series *led_series_after(struct led_node *self, const struct led_series *s)
+{
+    struct led_series_ring *ring = led_state(self);
+    return s == ring->newest ? NULL : s->next;
+}
+
+static size_t bytes_of(const struct led_node *n)
+{
+    bool collects = led_op(n->event) == &led_op_periodic_star;
+    return sizeof(struct led_series) + (collects ? sizeof(struct led_bag) : 0);
 }
 
 static struct led_series *append(struct led *led, struct led_node *self)
 {
-    struct led_series_list *all = led_state(self);
-    struct led_series *s = led_alloc_of(led, struct led_series);
-    if (all->last)
-        all->last->next = s;
-    else
-        all->first = s;
-    all->last = s;
-    all->count++;
+    struct led_series_ring *ring = led_state(self);
+    struct led_series *s = led_alloc(led, bytes_of(self));
+    s->next = ring->newest ? ring->newest->next : s;
+    if (ring->newest)
+        ring->newest->next = s;
+    ring->newest = s;
+    self->open++;
     return s;
 }
 
-static void cut(struct led *led, struct led_series_list *all, struct led_series *before)
+/* The one after `before` (NULL: the oldest) goes. */
+static void cut(struct led *led, struct led_node *self, struct led_series *before)
 {
-    struct led_series *s = before ? before->next : all->first;
-    if (before)
-        before->next = s->next;
-    else
-        all->first = s->next;
-    if (all->last == s)
-        all->last = before;
-    all->count--;
+    struct led_series_ring *ring = led_state(self);
+    if (!before)
+        before = ring->newest;
+    struct led_series *s = before->next;
+    before->next = s->next;
+    if (ring->newest == s)
+        ring->newest = before == s ? NULL : before;
+    self->open--;
     led_timer_stop(led, &s->timer);
-    led_unref(led, s->from);
-    if (s->collected) {
+    if (!opens_by_leaf(self))
+        led_unref(led, s->from.kept);
+    if (bytes_of(self) > sizeof *s)
         led_bag_clear(led, s->collected);
-        led_release(led, s->collected, sizeof *s->collected);
-    }
-    led_release(led, s, sizeof *s);
+    led_release(led, s, bytes_of(self));
 }
 
 void led_series_close(struct led *led, struct led_node *self)
 {
-    struct led_series_list *all = led_state(self);
-    while (all->first)
-        cut(led, all, NULL);
+    while (self->open)
+        cut(led, self, NULL);
+}
+
+/* ---- opening and ending ---- */
+
+static void arm(struct led *led, struct led_series *s)
+{
+    led_timer_set(led, &s->timer, s->last + s->timer.node->event->span);
 }
 
 void led_series_open(
         struct led *led, struct led_node *self, struct led_occurrence *from, msec last_tick)
 {
-    struct led_series_list *all = led_state(self);
     if (self->context == LED_RECENT) /* (2) */
         led_series_close(led, self);
-    if (self->context == LED_UNRESTRICTED && all->count == LED_KEEP_MAX) {
-        cut(led, all, NULL);
+    if (self->context == LED_UNRESTRICTED && self->open == LED_KEEP_MAX) {
+        cut(led, self, NULL);
         led->stats.dropped++;
     }
     struct led_series *s = append(led, self);
     led_timer_init(led, &s->timer, self, LED_TICK);
-    s->from = led_ref(from);
+    opener_keep(s, from);
     s->last = last_tick;
-    if (self->context != LED_CUMULATIVE || s == all->first)
+    if (self->context != LED_CUMULATIVE || self->open == 1)
         arm(led, s); /* (1) */
 }
 
@@ -85,22 +136,22 @@ static void take_over(struct led *led, struct led_series *s)
 void led_series_end(struct led *led, struct led_node *self, struct led_occurrence *to,
         led_series_fn *report)
 {
-    struct led_series_list *all = led_state(self);
     struct led_series *before = NULL, *next;
-    for (struct led_series *s = all->first; s; s = next) {
-        next = s->next;
-        if (s->from->end >= to->start) { /* (1): at its very start nothing ends */
+    for (struct led_series *s = led_series_oldest(self); s; s = next) {
+        next = led_series_after(self, s);
+        if (s->from.end >= to->start) { /* (1): at its very start nothing ends */
             before = s;
             continue;
         }
         if (report)
             report(led, self, s, to);
-        cut(led, all, before);
+        cut(led, self, before);
         if (self->context == LED_CHRONICLE)
             return;
     }
-    if (self->context == LED_CUMULATIVE && all->first && !led_timer_is_set(&all->first->timer))
-        take_over(led, all->first);
+    struct led_series *oldest = led_series_oldest(self);
+    if (self->context == LED_CUMULATIVE && oldest && !led_timer_is_set(&oldest->timer))
+        take_over(led, oldest);
 }
 
 void led_series_next(struct led *led, struct led_series *s, msec at)
@@ -117,8 +168,7 @@ void led_series_resume(
 
 void led_series_rearm(struct led *led, struct led_node *self)
 {
-    struct led_series_list *all = led_state(self);
-    for (struct led_series *s = all->first; s; s = s->next) {
+    for (struct led_series *s = led_series_oldest(self); s; s = led_series_after(self, s)) {
         /* At the end of a gap the interval is read again anyway. */
         if (!led_timer_is_set(&s->timer) || led_timer_class(&s->timer) == LED_CATCH_UP)
             continue;
@@ -127,27 +177,39 @@ void led_series_rearm(struct led *led, struct led_node *self)
     }
 }
 
+/* ---- snapshots ---- */
+
+static void opener_sync(struct led_stream *st, struct led_opener *from, bool is_leaf)
+{
+    led_sync_time(st, &from->end);
+    if (!is_leaf) {
+        led_sync_occurrence(st, &from->kept);
+        return;
+    }
+    from->arrival = led_sync_below(st, from->arrival, st->led->last_arrival + 1);
+    led_sync_u64(st, &from->number);
+    led_sync_u64(st, &from->data);
+}
+
 void led_series_sync(struct led_stream *st, struct led_node *self)
 {
-    struct led_series *s = ((struct led_series_list *)led_state(self))->first;
-    for (; led_sync_more(st, s != NULL); s = s->next) {
+    struct led_series *s = led_series_oldest(self);
+    while (led_sync_more(st, s != NULL)) {
         if (!st->is_saving)
             s = append(st->led, self);
-        led_sync_occurrence(st, &s->from);
         led_sync_timer(st, self, &s->timer, LED_TICK);
+        led_sync_u32(st, &s->timer.heap.tag);
+        opener_sync(st, &s->from, opens_by_leaf(self));
         led_sync_time(st, &s->last);
-        led_sync_u32(st, &s->ticks);
-        if (led_sync_more(st, s->collected != NULL)) {
-            if (!s->collected)
-                s->collected = led_alloc_of(st->led, struct led_bag);
+        if (bytes_of(self) > sizeof *s)
             led_sync_bag(st, s->collected);
-        }
+        s = led_series_after(self, s);
     }
 }
 
 enum err led_rearm(struct led *led, struct led_event *e, msec interval, struct fault *f)
 {
-    if (!e->op->rearm)
+    if (!led_op(e)->rearm)
         return fault_set(f, ERR_UNSUPPORTED, "only P and P* have an interval to change");
     enum err err = led_span_check("interval", interval, f);
     if (err)
@@ -157,6 +219,6 @@ enum err led_rearm(struct led *led, struct led_event *e, msec interval, struct f
     led_event_unkey(led, e); /* it is no longer what its key says */
     e->span = interval;
     for (struct led_node *n = e->nodes; n; n = n->next)
-        e->op->rearm(led, n);
+        led_op(e)->rearm(led, n);
     return OK;
 }

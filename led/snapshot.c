@@ -11,9 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC UINT64_C(0x0000000144454c56) /* "VLED", and the version */
+#define MAGIC UINT64_C(0x0000000244454c56) /* "VLED", and the version */
 
 /* ---- clocks and counters ---- */
+
+/* No run gets there; from here on they have fields of 56 bits. */
+#define COUNTER_MAX (UINT64_C(1) << 55)
 
 static void sync_head(struct led_stream *s)
 {
@@ -21,10 +24,8 @@ static void sync_head(struct led_stream *s)
     led_sync_time(s, &led->now);
     led_sync_time(s, &led->offset);
     led->real = led->now;
-    led_sync_u64(s, &led->last_event_id);
-    led_sync_u64(s, &led->last_node_id);
-    led_sync_u64(s, &led->last_rule_id);
-    led_sync_u64(s, &led->last_timer);
+    led->last_node_id = led_sync_below(s, led->last_node_id, COUNTER_MAX);
+    led->last_timer = led_sync_below(s, led->last_timer, COUNTER_MAX);
     led->last_arrival = led_sync_below(s, led->last_arrival, UINT64_MAX);
     led_sync_u64(s, &led->stats.raised);
     led_sync_u64(s, &led->stats.detected);
@@ -34,57 +35,49 @@ static void sync_head(struct led_stream *s)
 
 /* ---- events ---- */
 
-static int by_id(const void *a, const void *b)
-{
-    uint64_t x = led_event_id(*(struct led_event *const *)a);
-    uint64_t y = led_event_id(*(struct led_event *const *)b);
-    return x < y ? -1 : x > y;
-}
-
-static struct led_event **events_by_age(const struct led *led, struct arena *scratch)
+/* Operands are less high than what is made of them. */
+static struct led_event **events_by_height(const struct led *led, struct arena *scratch)
 {
     struct led_event **all = arena_array_of(scratch, led->stats.events + 1, struct led_event *);
-    size_t count = 0;
-    map_each (n, &led->events_by_id)
-        all[count++] = container_of(n, struct led_event, by_id);
-    CHECK(count == led->stats.events);
-    qsort(all, count, sizeof all[0], by_id);
+    size_t below[LED_HEIGHT_MAX + 2] = {0}; /* how many are less high */
+    struct led_event *e;
+    for (uint32_t id = 0; (e = led_index_next(led, &id));)
+        below[e->height + 1]++;
+    for (unsigned h = 1; h < countof(below); h++)
+        below[h] += below[h - 1];
+    for (uint32_t id = 0; (e = led_index_next(led, &id));)
+        all[below[e->height]++] = e;
     return all;
-}
-
-static size_t op_index(const struct led_op *op)
-{
-    size_t i = 0;
-    while (led_ops[i] != op)
-        i++;
-    return i;
 }
 
 /* What is left of an event besides what made it. */
 static void sync_event_rest(struct led_stream *s, struct led_event *e)
 {
-    bool is_keyed = e->is_keyed;
-    led_sync_u64(s, &e->count);
+    bool is_keyed = e->is_keyed, is_deleted = e->is_deleted, is_over = e->is_over;
     led_sync_u32(s, &e->holds);
     led_sync_bool(s, &is_keyed);
-    led_sync_bool(s, &e->is_deleted);
-    led_sync_bool(s, &e->is_over);
+    led_sync_bool(s, &is_deleted);
+    led_sync_bool(s, &is_over);
+    e->is_deleted = is_deleted;
+    e->is_over = is_over;
     if (!s->is_saving && is_keyed && !s->has_failed &&
-            (e->op->param != LED_PARAM_NAME || e->name))
+            (led_op(e)->param != LED_PARAM_NAME || e->has_name))
         led_event_key(s->led, e);
+    if (led_op(e)->leaf_sync)
+        led_op(e)->leaf_sync(s, e);
 }
 
 static void save_event(struct led_stream *s, struct led_event *e)
 {
     led_sync_below(s, led_event_id(e), UINT64_MAX);
-    led_sync_below(s, op_index(e->op), led_op_count);
-    led_sync_below(s, e->arity, LED_ANY_MAX + 1);
-    for (unsigned i = 0; i < e->arity; i++)
+    led_sync_below(s, e->op, led_op_count);
+    led_sync_below(s, led_arity(e), LED_ANY_MAX + 1);
+    for (unsigned i = 0; i < led_arity(e); i++)
         led_sync_below(s, led_event_id(e->operands[i]), UINT64_MAX);
-    if (e->op->param == LED_PARAM_NAME)
-        led_sync_text(s, &e->name);
-    else
-        led_sync_note(s, &e->span);
+    char *name = (char *)led_event_name(e);
+    if (led_op(e)->param == LED_PARAM_NAME)
+        led_sync_text(s, &name);
+    led_sync_note(s, &e->param);
     sync_event_rest(s, e);
 }
 
@@ -111,50 +104,51 @@ static bool arity_is_sound(const struct led_op *op, uint64_t arity)
     return op->operands == LED_ANY_MAX ? arity <= LED_ANY_MAX : arity == op->operands;
 }
 
-/* Returns the event's id; they must grow. */
-static uint64_t restore_event(struct led_stream *s, uint64_t after)
+static void restore_event(struct led_stream *s)
 {
-    uint64_t id = led_sync_below(s, 0, s->led->last_event_id + 1);
+    uint64_t id = led_sync_below(s, 0, UINT32_MAX);
     const struct led_op *op = led_ops[led_sync_below(s, 0, led_op_count)];
     uint64_t arity = led_sync_below(s, 0, LED_ANY_MAX + 1);
     struct led_event *operands[LED_ANY_MAX];
-    if (id <= after || !arity_is_sound(op, arity))
+    if (!arity_is_sound(op, arity))
         led_sync_fail(s);
     for (uint64_t i = 0; i < arity && !s->has_failed; i++) {
-        struct map_node *n = map_first(&s->led->events_by_id, led_sync_below(s, 0, id));
-        operands[i] = n ? container_of(n, struct led_event, by_id) : NULL;
-        if (!n || operands[i]->is_deleted || operands[i]->height >= LED_HEIGHT_MAX)
+        operands[i] = led_event_by_id(s->led, led_sync_below(s, 0, UINT32_MAX));
+        if (!operands[i] || operands[i]->height >= LED_HEIGHT_MAX)
             led_sync_fail(s);
     }
     struct led_wish w = {.op = op, .arity = (unsigned)arity, .operands = operands};
     char *name = NULL;
     if (op->param == LED_PARAM_NAME)
         led_sync_text(s, &name);
-    else
-        led_sync_note(s, &w.param);
+    led_sync_note(s, &w.param);
     if (s->has_failed || !param_is_sound(&w)) {
         led_sync_fail(s);
-        return 0;
+        return;
     }
-    struct led_event *e = led_event_new(s->led, &w, name, id);
+    struct led_event *e = led_event_new(s->led, &w, name);
     if (name)
         led_release(s->led, name, strlen(name) + 1);
+    if (!led_index_put(s->led, e, (uint32_t)id)) {
+        led_sync_fail(s);
+        return;
+    }
     sync_event_rest(s, e);
     if (arity == 0 && op->operands && !e->is_deleted)
         led_sync_fail(s);
-    return id;
 }
 
 static void sync_events(struct led_stream *s)
 {
-    struct led_event **all = s->is_saving ? events_by_age(s->led, s->scratch) : NULL;
-    uint64_t after = 0;
+    struct led_event **all = s->is_saving ? events_by_height(s->led, s->scratch) : NULL;
     for (size_t i = 0; led_sync_more(s, all && all[i]); i++) {
         if (s->is_saving)
             save_event(s, all[i]);
         else
-            after = restore_event(s, after);
+            restore_event(s);
     }
+    if (!s->is_saving)
+        led_index_restored(s->led);
 }
 
 /* ---- nodes ---- */
@@ -174,12 +168,21 @@ static struct led_event *sync_event_name(struct led_stream *s, struct led_event 
 static bool has_operands(const struct led_event *e, enum led_context context)
 {
     for (unsigned i = 0; i < e->arity; i++)
-        if (!led_node_find(e->operands[i], context))
+        if (!led_is_leaf(e->operands[i]) && !led_node_find(e->operands[i], context))
             return false;
     return true;
 }
 
-static struct led_node *sync_node(struct led_stream *s, struct led_node *n)
+static void need_operands(struct led *led, const struct led_node *n)
+{
+    for (unsigned i = 0; i < n->event->arity; i++)
+        if (!led_operand_is_repeated(n->event, i))
+            (void)led_need_restored(
+                    led, n->event->operands[i], n->context); /* they are there */
+}
+
+/* Ids must grow: `after` is the last one's. */
+static struct led_node *sync_node(struct led_stream *s, struct led_node *n, uint64_t after)
 {
     struct led_event *e = sync_event_name(s, n ? n->event : NULL);
     enum led_context context =
@@ -188,15 +191,17 @@ static struct led_node *sync_node(struct led_stream *s, struct led_node *n)
     if (s->has_failed)
         return NULL;
     if (!s->is_saving) {
-        if (led_node_find(e, context) || !has_operands(e, context)) {
+        if (led_is_leaf(e) || id <= after || led_node_find(e, context) ||
+                !has_operands(e, context)) {
             led_sync_fail(s);
             return NULL;
         }
         n = led_node_new(s->led, e, context, id);
+        need_operands(s->led, n);
     }
     led_sync_u64(s, &n->count);
-    if (e->op->sync)
-        e->op->sync(s, n);
+    if (led_op(e)->sync)
+        led_op(e)->sync(s, n);
     return n;
 }
 
@@ -205,9 +210,7 @@ static void sync_nodes(struct led_stream *s)
     struct led_node **all = s->is_saving ? led_nodes_by_age(s->led, s->scratch) : NULL;
     uint64_t after = 0;
     for (size_t i = 0; led_sync_more(s, all && all[i]); i++) {
-        struct led_node *n = sync_node(s, all ? all[i] : NULL);
-        if (n && n->id <= after)
-            led_sync_fail(s);
+        struct led_node *n = sync_node(s, all ? all[i] : NULL, after);
         after = n ? n->id : after;
     }
 }
@@ -219,65 +222,62 @@ struct binding {
     void *ctx;
 };
 
-static void sync_rule_fields(struct led_stream *s, struct led_rule *r, bool *enabled)
+static void sync_spec(struct led_stream *s, struct led_rule_spec *spec)
 {
-    struct led_rule_spec *spec = &r->spec;
     int64_t priority = spec->priority;
-    r->id = led_sync_below(s, r->id, s->led->last_rule_id + 1);
     led_sync_u64(s, &spec->key);
     led_sync_note(s, &priority);
     spec->priority = (int)priority;
     spec->context = (enum led_context)led_sync_below(s, spec->context, LED_CONTEXT_COUNT);
     spec->coupling = (enum led_coupling)led_sync_below(s, spec->coupling, LED_COUPLING_COUNT);
     spec->mode = (enum led_mode)led_sync_below(s, spec->mode, LED_MODE_COUNT);
-    led_sync_time(s, &r->since);
-    led_sync_bool(s, enabled);
 }
 
 static void restore_rule(struct led_stream *s, struct led_event *e, const struct binding *b)
 {
-    struct led_rule *r = led_alloc_of(s->led, struct led_rule);
-    bool enabled = false;
-    sync_rule_fields(s, r, &enabled);
+    struct led_rule_spec spec = {0};
+    msec since = 0;
+    bool is_enabled = false;
+    sync_spec(s, &spec);
+    led_sync_time(s, &since);
+    led_sync_bool(s, &is_enabled);
     if (s->has_failed)
         return;
-    r->refs = 1;
-    r->event = e;
-    e->users++;
-    list_append(&e->rules, &r->link);
-    s->led->stats.rules++;
-
-    struct led_rule_spec spec = r->spec;
-    if (!b->bind(b->ctx, r, &spec) || !spec.action) {
+    struct led_rule *r = led_rule_add(s->led, e, &spec);
+    struct led_rule_spec bound = spec;
+    r->since = since;
+    if (!b->bind(b->ctx, r, &bound) || !bound.action) {
         led_sync_fail(s);
         return;
     }
-    r->spec.condition = spec.condition;
-    r->spec.action = spec.action;
-    r->spec.arg = spec.arg;
-    if (enabled) {
-        r->node = led_node_find(e, r->spec.context);
-        if (r->node)
-            r->node->users++;
-        else
-            led_sync_fail(s);
-    }
+    spec.condition = bound.condition;
+    spec.action = bound.action;
+    spec.arg = bound.arg;
+    led_rule_set_spec(s->led, r, &spec);
+    r->is_enabled = is_enabled;
+    if (is_enabled && !led_need_restored(s->led, e, spec.context))
+        led_sync_fail(s);
 }
 
-static void save_rule(struct led_stream *s, struct led_rule *r)
+static void save_rule(struct led_stream *s, const struct led_rule *r)
 {
-    bool enabled = r->node != NULL;
-    sync_rule_fields(s, r, &enabled);
+    struct led_rule_spec spec = r->manner->spec;
+    msec since = r->since;
+    bool is_enabled = r->is_enabled;
+    spec.key = r->key;
+    sync_spec(s, &spec);
+    led_sync_time(s, &since);
+    led_sync_bool(s, &is_enabled);
 }
 
 static void save_rules(struct led_stream *s)
 {
-    struct led_event **all = events_by_age(s->led, s->scratch);
-    for (size_t i = 0; all[i]; i++) {
-        list_each (l, &all[i]->rules) {
+    struct led_event *e;
+    for (uint32_t id = 0; (e = led_index_next(s->led, &id));) {
+        for (struct led_rule *r = led_rule_first(e); r; r = led_rule_next(r)) {
             led_sync_more(s, true);
-            sync_event_name(s, all[i]);
-            save_rule(s, list_entry(l, struct led_rule, link));
+            sync_event_name(s, e);
+            save_rule(s, r);
         }
     }
     led_sync_more(s, false);
@@ -294,12 +294,18 @@ static void restore_rules(struct led_stream *s, const struct binding *b)
 
 /* ---- the whole ---- */
 
-static bool every_node_is_used(const struct led *led, struct arena *scratch)
+/* What nobody needs would never be taken apart again. */
+static bool everything_is_needed(const struct led *led)
 {
-    struct led_node **all = led_nodes_by_age(led, scratch);
-    for (size_t i = 0; all[i]; i++)
-        if (all[i]->users == 0)
+    struct led_event *e;
+    for (uint32_t id = 0; (e = led_index_next(led, &id));) {
+        for (struct led_node *n = led_is_leaf(e) ? NULL : e->nodes; n; n = n->next)
+            if (n->users == 0)
+                return false;
+        if (led_event_is_absolute(e, NULL) && e->needs == 0 &&
+                heap_node_is_in(led_leaf_state(e)))
             return false;
+    }
     return true;
 }
 
@@ -339,7 +345,7 @@ enum err led_restore(const void *bytes, size_t len, led_bind_fn *bind, void *ctx
     sync_events(&s);
     sync_nodes(&s);
     restore_rules(&s, &b);
-    if (s.has_failed || s.left || !every_node_is_used(led, scratch)) { /* (3) */
+    if (s.has_failed || s.left || !everything_is_needed(led)) { /* (3) */
         led_free(led);
         return fault_set(f, ERR_SYNTAX, "snapshot is damaged");
     }

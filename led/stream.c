@@ -9,6 +9,7 @@
  *      and a failed stream yields zeros, ends every list, and reads nothing more.
  */
 #include "led/led_int.h"
+#include <endian.h>
 #include <string.h>
 
 struct saved {
@@ -25,24 +26,21 @@ void led_sync_fail(struct led_stream *s)
 
 void led_sync_u64(struct led_stream *s, uint64_t *v)
 {
-    unsigned char bytes[8] = {0};
+    uint64_t bytes = htole64(*v); /* (1) */
     if (s->is_saving) {
-        for (unsigned i = 0; i < 8; i++)
-            bytes[i] = (unsigned char)(*v >> 8 * i);
-        if (!buf_append(s->out, bytes, 8))
+        if (!buf_append(s->out, &bytes, 8))
             led_sync_fail(s);
         return;
     }
+    bytes = 0;
     if (s->left < 8) {
         led_sync_fail(s);
     } else {
-        memcpy(bytes, s->in, 8);
+        memcpy(&bytes, s->in, 8);
         s->in += 8;
         s->left -= 8;
     }
-    *v = 0;
-    for (unsigned i = 0; i < 8; i++)
-        *v |= (uint64_t)bytes[i] << 8 * i;
+    *v = le64toh(bytes);
 }
 
 uint64_t led_sync_below(struct led_stream *s, uint64_t v, uint64_t limit)
@@ -149,13 +147,13 @@ static void sync_event_of(struct led_stream *s, struct led_occurrence *o)
     led_sync_u64(s, &id);
     if (s->is_saving)
         return;
-    struct map_node *n = map_first(&s->led->events_by_id, id);
-    if (!n) {
+    struct led_event *e = led_index_get(s->led, id);
+    if (!e || !led_is_leaf(e)) {
         led_sync_fail(s);
         return;
     }
-    o->event = container_of(n, struct led_event, by_id);
-    o->event->occurrences++;
+    o->event = e;
+    e->occurrences++;
 }
 
 static void sync_fields(struct led_stream *s, struct led_occurrence *o)
@@ -228,7 +226,7 @@ void led_sync_bag(struct led_stream *s, struct led_bag *b)
         if (s->is_saving) {
             c = c->next;
         } else {
-            led_bag_add(s->led, b, o, note);
+            led_bag_put(s->led, b, o, note);
             led_unref(s->led, o);
         }
     }

@@ -6,25 +6,36 @@
  *  (3) Absolute events wait on the wall clock, all others on the monotonic one.  A wall
  *      clock that jumps over an absolute event makes it occur now, late by the amount; one
  *      that jumps back makes what is pending wait longer, and repeats nothing.
- *  (4) After a gap a P does not tick once for each tick missed: see series.c.
+ *  (4) After a gap a P does not tick once for each tick missed: see periodic.c.
+ *  (5) An instant is over when no timer is due at it any more; then settled rules run.  At
+ *      the end of a gap that is before the ticks that make up for it.
  */
 #include "led/led_int.h"
 
 enum { CLASS_SHIFT = 60 };
 
+uint64_t led_timer_order(struct led *led, enum led_timer_class class) /* (2) */
+{
+    return (uint64_t) class << CLASS_SHIFT | ++led->last_timer;
+}
+
 void led_timer_init(
         struct led *led, struct led_timer *t, struct led_node *n, enum led_timer_class class)
 {
     heap_node_init(&t->heap);
-    t->heap.order = ++led->last_timer;
+    t->heap.order = led_timer_order(led, class);
     t->node = n;
-    led_timer_set_class(t, class);
 }
 
-void led_timer_set_class(struct led_timer *t, enum led_timer_class class) /* (2) */
+uint64_t led_timer_reorder(uint64_t order, enum led_timer_class class)
 {
-    uint64_t registration = t->heap.order & (((uint64_t)1 << CLASS_SHIFT) - 1);
-    t->heap.order = (uint64_t) class << CLASS_SHIFT | registration;
+    uint64_t registration = order & (((uint64_t)1 << CLASS_SHIFT) - 1);
+    return (uint64_t) class << CLASS_SHIFT | registration;
+}
+
+void led_timer_set_class(struct led_timer *t, enum led_timer_class class)
+{
+    t->heap.order = led_timer_reorder(t->heap.order, class);
 }
 
 enum led_timer_class led_timer_class(const struct led_timer *t)
@@ -32,59 +43,61 @@ enum led_timer_class led_timer_class(const struct led_timer *t)
     return (enum led_timer_class)(t->heap.order >> CLASS_SHIFT);
 }
 
-static struct heap *heap_of(struct led *led, const struct led_timer *t)
-{
-    return led_timer_class(t) == LED_WALL ? &led->walls : &led->delays; /* (3) */
-}
-
 void led_timer_set(struct led *led, struct led_timer *t, msec at)
 {
-    if (!led_timer_is_set(t))
-        t->node->timers++;
-    heap_set(heap_of(led, t), &t->heap, at, t->heap.order);
+    heap_set(&led->delays, &t->heap, at, t->heap.order);
 }
 
 void led_timer_stop(struct led *led, struct led_timer *t)
 {
-    if (led_timer_is_set(t))
-        t->node->timers--;
-    heap_remove(heap_of(led, t), &t->heap);
+    heap_remove(&led->delays, &t->heap);
 }
 
 /* ---- time passes ---- */
 
-/* On the monotonic line; an absolute event that the clock jumped over is due at `floor`. */
-static msec due_at(const struct led *led, const struct heap_node *n, msec floor)
+/* The first timer that is due, on the monotonic line. */
+struct due {
+    struct heap_node *timer; /* NULL: none */
+    bool on_wall;
+    msec at;
+};
+
+/* An absolute event that the clock jumped over is due at `floor`. */
+static struct due first_due(const struct led *led, msec floor)
 {
-    const struct led_timer *t = container_of(n, struct led_timer, heap);
-    if (led_timer_class(t) != LED_WALL)
-        return n->at;
-    msec at = n->at - led->offset;
-    return at < floor ? floor : at;
+    struct heap_node *d = heap_min(&led->delays), *w = heap_min(&led->walls);
+    struct due delay = {.timer = d, .at = d ? d->at : MSEC_NEVER};
+    if (!w)
+        return delay;
+    struct due wall = {.timer = w, .on_wall = true, .at = w->at - led->offset}; /* (3) */
+    if (wall.at < floor)
+        wall.at = floor;
+    if (!d || wall.at < delay.at || (wall.at == delay.at && w->order < d->order))
+        return wall;
+    return delay;
 }
 
-/* The earlier of the two heaps' first timers; NULL if both are empty. */
-static struct heap_node *first_due(const struct led *led, msec floor, msec *ret_due)
+static void expire(struct led *led, const struct due *due)
 {
-    struct heap_node *d = heap_min(&led->delays), *w = heap_min(&led->walls), *n;
-    if (d && w) {
-        msec at_d = due_at(led, d, floor), at_w = due_at(led, w, floor);
-        n = at_d != at_w ? (at_d < at_w ? d : w) : (d->order < w->order ? d : w);
-    } else {
-        n = d ? d : w;
-    }
-    *ret_due = n ? due_at(led, n, floor) : MSEC_NEVER;
-    return n;
-}
-
-static void expire(struct led *led, struct led_timer *t, msec due)
-{
-    led->now = due; /* (1) */
-    led->wall_late = led->real + led->offset - t->heap.at;
-    led_timer_stop(led, t);
+    led->now = due->at; /* (1) */
     bool is_outermost = led_signal_begin(led);
-    t->node->event->op->expire(led, t->node, t);
+    if (due->on_wall) {
+        led_absolute_expire(led, due->timer);
+    } else {
+        struct led_timer *t = container_of(due->timer, struct led_timer, heap);
+        led_timer_stop(led, t);
+        led_op(t->node->event)->expire(led, t->node, t);
+    }
     led_signal_end(led, is_outermost);
+}
+
+/* Whether the instant we are at is not over before that. */
+static bool belongs_to_now(const struct led *led, const struct due *due)
+{
+    if (due->at > led->now)
+        return false;
+    return due->on_wall ||
+           led_timer_class(container_of(due->timer, struct led_timer, heap)) != LED_CATCH_UP;
 }
 
 static msec pass(struct led *led, msec mono, msec wall, bool in_gap)
@@ -94,15 +107,19 @@ static msec pass(struct led *led, msec mono, msec wall, bool in_gap)
     led->real = mono > led->now ? mono : led->now;
     led->offset = wall - led->real;
     led->in_gap = in_gap;
+    led->is_passing = true;
     for (;;) {
-        msec due;
-        struct heap_node *n = first_due(led, floor, &due);
-        if (!n || due > led->real)
+        struct due due = first_due(led, floor);
+        bool is_due = due.timer && due.at <= led->real;
+        if (!list_is_empty(&led->settled) && !(is_due && belongs_to_now(led, &due)))
+            led_settle(led); /* (5); it may have set timers */
+        else if (is_due)
+            expire(led, &due);
+        else
             break;
-        expire(led, container_of(n, struct led_timer, heap), due);
     }
     led->now = led->real;
-    led->in_gap = false;
+    led->in_gap = led->is_passing = false;
     return led_next(led);
 }
 
@@ -118,9 +135,7 @@ msec led_wake(struct led *led, msec mono, msec wall)
 
 msec led_next(const struct led *led)
 {
-    msec due;
-    first_due(led, led->now, &due);
-    return due;
+    return first_due(led, led->now).at;
 }
 
 msec led_now(const struct led *led)

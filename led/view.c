@@ -17,22 +17,22 @@ static void operands_text(
 
 static void leaf_text(const struct led_event *e, struct buf *out)
 {
-    if (e->op->param == LED_PARAM_WALL)
-        buf_printf(out, "%s(%" PRId64 ")", e->op->name, e->wall);
+    if (led_op(e)->param == LED_PARAM_WALL)
+        buf_printf(out, "%s(%" PRId64 ")", led_op(e)->name, e->wall);
     else if (led_event_name(e))
-        buf_puts(out, e->name);
+        buf_puts(out, led_event_name(e));
     else
         buf_printf(out, "#%" PRIu64, led_event_id(e));
 }
 
 void led_event_text(const struct led_event *e, struct buf *out)
 {
-    if (e->op->operands == 0 || e->is_deleted) {
+    if (led_is_leaf(e) || e->is_deleted) {
         leaf_text(e, out);
         return;
     }
-    buf_printf(out, "%s(", e->op->name);
-    if (e->op == &led_op_not) {
+    buf_printf(out, "%s(", led_op(e)->name);
+    if (led_op(e) == &led_op_not) {
         led_event_text(e->operands[1], out);
         buf_puts(out, ")[");
         led_event_text(e->operands[0], out);
@@ -41,9 +41,9 @@ void led_event_text(const struct led_event *e, struct buf *out)
         buf_putc(out, ']');
         return;
     }
-    if (e->op->param == LED_PARAM_NEEDED)
+    if (led_op(e)->param == LED_PARAM_NEEDED)
         buf_printf(out, "%" PRIu64 ", ", e->needed);
-    if (e->op->param == LED_PARAM_SPAN) { /* PLUS(E, t), P(E, t, F) */
+    if (led_op(e)->param == LED_PARAM_SPAN) { /* PLUS(E, t), P(E, t, F) */
         operands_text(e, 0, 1, out);
         buf_printf(out, ", %" PRId64, e->span);
         if (e->arity > 1)
@@ -60,10 +60,11 @@ void led_event_text(const struct led_event *e, struct buf *out)
 void led_stats_get(const struct led *led, struct led_stats *ret_stats)
 {
     *ret_stats = led->stats;
+    ret_stats->nodes += led->needed_leaves;
     ret_stats->timers = (size_t)led->delays.count + led->walls.count;
     ret_stats->bytes = arena_bytes(led->mem.arena) +
                        ((size_t)led->delays.cap + led->walls.cap) * sizeof(struct heap_node *) +
-                       (led->events_by_id.mask + led->events_by_key.mask + 2) * sizeof(void *);
+                       (led->manners.mask + 1) * sizeof(void *) + led_index_bytes(led);
 }
 
 /* ---- the live graph ---- */
@@ -78,45 +79,81 @@ struct led_node **led_nodes_by_age(const struct led *led, struct arena *scratch)
 {
     struct led_node **nodes = arena_array_of(scratch, led->stats.nodes + 1, struct led_node *);
     size_t count = 0;
-    map_each (m, &led->events_by_id) {
-        struct led_event *e = container_of(m, struct led_event, by_id);
-        for (struct led_node *n = e->nodes; n; n = n->next)
+    struct led_event *e;
+    for (uint32_t id = 0; (e = led_index_next(led, &id));)
+        for (struct led_node *n = led_is_leaf(e) ? NULL : e->nodes; n; n = n->next)
             nodes[count++] = n;
-    }
     CHECK(count == led->stats.nodes);
     qsort(nodes, count, sizeof *nodes, by_age);
     return nodes;
 }
 
-/* One pass over the timers, however many nodes there are: next[i] belongs to nodes[i]. */
-static void earliest(
-        const struct heap *h, struct led_node **nodes, size_t count, msec offset, msec *next)
+/* Leaves have their event's id; nodes come behind all of them. */
+static uint64_t view_id(const struct led_node *n)
+{
+    return ((uint64_t)1 << 32) + n->id;
+}
+
+static size_t rules_on(const struct led_event *e, enum led_context context)
+{
+    size_t count = 0;
+    for (struct led_rule *r = led_rule_first(e); r; r = led_rule_next(r))
+        count += r->is_enabled && (led_is_leaf(e) || r->manner->spec.context == context);
+    return count;
+}
+
+static void view_leaf(const struct led *led, struct led_event *e, struct led_node_view *v)
+{
+    *v = (struct led_node_view){.id = e->id,
+            .operator_name = led_op(e)->name,
+            .event = e,
+            .occurrences = led_event_count(e),
+            .rules = rules_on(e, 0),
+            .next = MSEC_NEVER};
+    if (led_event_is_absolute(e, NULL) && heap_node_is_in(led_leaf_state(e))) {
+        v->pending_timers = 1;
+        v->next = e->wall - led->offset;
+    }
+}
+
+struct pending {
+    msec next;
+    size_t timers;
+};
+
+/* One pass over the timers, however many nodes there are: pending[i] belongs to nodes[i]. */
+static void look_at_timers(
+        const struct heap *h, struct led_node **nodes, size_t count, struct pending *pending)
 {
     for (uint32_t i = 0; i < h->count; i++) {
         struct led_timer *t = container_of(h->nodes[i], struct led_timer, heap);
         struct led_node **n = bsearch(&t->node, nodes, count, sizeof *nodes, by_age);
         CHECK(n);
-        if (t->heap.at - offset < next[n - nodes])
-            next[n - nodes] = t->heap.at - offset;
+        struct pending *c = &pending[n - nodes];
+        if (c->timers++ == 0 || t->heap.at < c->next)
+            c->next = t->heap.at;
     }
 }
 
-static void view(const struct led_node *n, msec next, struct led_node_view *v)
+static void view_node(
+        const struct led_node *n, const struct pending *c, struct led_node_view *v)
 {
+    const struct led_event *e = n->event;
     *v = (struct led_node_view){
-            .id = n->id,
-            .operator_name = n->event->op->name,
-            .event = n->event,
+            .id = view_id(n),
+            .operator_name = led_op(e)->name,
+            .event = e,
             .context = n->context,
             .occurrences = n->count,
-            .pending_timers = n->timers,
-            .operand_count = n->event->arity,
-            .next = next,
+            .pending_timers = c->timers,
+            .rules = rules_on(e, n->context),
+            .operand_count = e->arity,
+            .next = c->timers ? c->next : MSEC_NEVER,
     };
-    for (unsigned i = 0; i < n->event->arity; i++)
-        v->operands[i] = n->edges[i].operand->id;
-    list_each (l, &n->event->rules)
-        v->rules += list_entry(l, struct led_rule, link)->node == n;
+    for (unsigned i = 0; i < e->arity; i++) {
+        struct led_node *operand = led_node_find(e->operands[i], n->context);
+        v->operands[i] = operand ? view_id(operand) : e->operands[i]->id;
+    }
 }
 
 void led_each_node(const struct led *led, led_node_fn *fn, void *ctx)
@@ -124,14 +161,18 @@ void led_each_node(const struct led *led, led_node_fn *fn, void *ctx)
     SCRATCH struct arena *scratch = arena_new(NULL, "led view");
     struct led_node **nodes = led_nodes_by_age(led, scratch);
     size_t count = led->stats.nodes;
-    msec *next = arena_array_of(scratch, count + 1, msec);
-    for (size_t i = 0; i < count; i++)
-        next[i] = MSEC_NEVER;
-    earliest(&led->delays, nodes, count, 0, next);
-    earliest(&led->walls, nodes, count, led->offset, next);
+    struct pending *pending = arena_array_of(scratch, count + 1, struct pending);
+    struct led_node_view v;
+    struct led_event *e;
+    for (uint32_t id = 0; (e = led_index_next(led, &id));) {
+        if (led_leaf_is_needed(e)) {
+            view_leaf(led, e, &v);
+            fn(ctx, &v);
+        }
+    }
+    look_at_timers(&led->delays, nodes, count, pending);
     for (size_t i = 0; i < count; i++) {
-        struct led_node_view v;
-        view(nodes[i], next[i], &v);
+        view_node(nodes[i], &pending[i], &v);
         fn(ctx, &v);
     }
 }

@@ -4,6 +4,8 @@
  * windows-1252 for thirty years, gb2312 means GB18030, shift_jis what Windows makes of it.
  */
 #include "page/page_int.h"
+#include "page/worker_int.h"
+#include <iconv.h>
 
 struct label {
     const char *label, *name;
@@ -100,4 +102,11 @@ bool charset_find(struct str label, struct charset *ret)
         return true;
     }
     return false;
+}
+
+void charset_load_all(void)
+{
+    for (size_t i = 0; i < countof(labels); i++)
+        if (labels[i].how == CHARSET_ICONV)
+            (void)iconv_open("UTF-8", labels[i].name); /* kept open; -1: not on this machine */
 }

@@ -145,6 +145,8 @@ static bool looks_like_utf8(struct str s)
 {
     size_t good = 0, bad = 0;
 
+    if (utf8_is_valid(s.ptr, s.len))
+        return true;
     for (size_t i = 0; i < s.len;) {
         size_t n = s.ptr[i] & 0x80 ? utf8_length(s.ptr + i, s.len - i) : 1;
         good += n > 1;
@@ -211,22 +213,47 @@ static void decode_as(struct str s, struct charset *c, struct buf *out)
     }
 }
 
-enum err page_decode(const struct page_source *src, struct buf *out, struct fault *f,
-        const char **ret_charset)
+/* Valid UTF-8 stays where it is. */
+static enum err decode(const struct page_source *src, struct buf *out, struct fault *f,
+        struct charset *ret_charset, struct str *ret_text)
 {
-    struct str s = {src->bytes, src->len};
+    struct str s = {src->len ? src->bytes : "", src->len};
     size_t skip;
 
     if (src->len > PAGE_BODY_MAX)
         return fault_set(
                 f, ERR_LIMIT, "the page has %zu bytes, more than %d", src->len, PAGE_BODY_MAX);
-    struct charset c = choose(s, src->content_type, &skip);
+    *ret_charset = choose(s, src->content_type, &skip);
     s.ptr += skip;
     s.len -= skip;
     buf_clear(out);
-    if (s.len)
-        decode_as(s, &c, out);
+    *ret_text = s;
+    if (s.len == 0 || (ret_charset->how == CHARSET_UTF8 && utf8_is_valid(s.ptr, s.len)))
+        return OK;
+    decode_as(s, ret_charset, out);
     if (out->overflowed)
+        return fault_set(f, ERR_LIMIT, "the decoded page is larger than %zu bytes", out->max);
+    *ret_text = (struct str){buf_text(out), out->len};
+    return OK;
+}
+
+enum err decode_text(
+        const struct page_source *src, struct buf *out, struct fault *f, struct str *ret_text)
+{
+    struct charset c;
+    return decode(src, out, f, &c, ret_text);
+}
+
+enum err page_decode(const struct page_source *src, struct buf *out, struct fault *f,
+        const char **ret_charset)
+{
+    struct charset c;
+    struct str text;
+    enum err e = decode(src, out, f, &c, &text);
+
+    if (e)
+        return e;
+    if (out->len == 0 && !buf_append(out, text.ptr, text.len))
         return fault_set(f, ERR_LIMIT, "the decoded page is larger than %zu bytes", out->max);
     if (ret_charset)
         *ret_charset = c.name;

@@ -2,247 +2,289 @@
  *
  * It must hold that
  *  (1) the block is a function of the page's canonical tree and addresses, so equal pages
- *      have equal hashes, array by array, and
+ *      have equal hashes, array by array: strings are numbered anew, in the order in which
+ *      the finished tree first names them, and
  *  (2) a page that hit a limit has no block at all.
+ *
+ * The block is small, because it is stored with every version: an element is mostly one
+ * byte, the number of its kind (name, names of attributes, few children); a text is one byte
+ * and its bytes; a value is written once, as what it adds to the one before.
  */
 #include "page/page_int.h"
 #include <stdlib.h>
 
-/* ---- addresses: absolute, sorted, each once -------------------------------------------------
- */
-
-static bool scheme_is_link(struct str url)
-{
-    static const char *const kept[] = {"http:", "https:", "ftp:", "file:", "gopher:", "news:",
-            "nntp:", "telnet:", "wais:"};
-
-    for (size_t i = 0; i < countof(kept); i++)
-        if (str_starts_nocase(url, str_of(kept[i])))
-            return true;
-    return false;
-}
-
-/* A long base makes each short reference long, so their sum has a limit as well. */
-struct addresses {
-    struct buf text; /* one behind the other, NUL-terminated */
-    struct buf all;  /* struct span */
-    size_t count;
+/* Strings by the builder's number, and their new numbers. */
+struct numbering {
+    struct buf map;   /* uint32_t by the builder's number; NO_NODE: not met yet */
+    struct buf order; /* uint32_t: the builder's numbers, in their new order */
 };
 
-static void addresses_done(struct addresses *a)
-{
-    buf_done(&a->text);
-    buf_done(&a->all);
-}
-
-static const struct span *address_spans(const struct addresses *a)
-{
-    return (const struct span *)(const void *)a->all.data;
-}
-
-static int compare_spans(const void *a, const void *b, void *arg)
-{
-    const struct span *x = a, *y = b;
-    const char *text = arg;
-    size_t n = x->len < y->len ? x->len : y->len;
-    int c = memcmp(text + x->at, text + y->at, n);
-    return c ? c : (x->len > y->len) - (x->len < y->len);
-}
-
-static void addresses_sort(struct addresses *a)
-{
-    struct span *all = (struct span *)(void *)a->all.data;
-    size_t n = a->all.len / sizeof *all;
-
-    if (n)
-        qsort_r(all, n, sizeof *all, compare_spans, a->text.data);
-    for (size_t i = 0; i < n; i++)
-        if (a->count == 0 || compare_spans(&all[a->count - 1], &all[i], a->text.data) != 0)
-            all[a->count++] = all[i];
-}
-
-static bool addresses_resolve(
-        const struct build *b, const struct buf *spans, struct str base, struct addresses *ret)
-{
-    const struct span *span = (const struct span *)(const void *)spans->data;
-
-    buf_init(&ret->text, b->max < UINT32_MAX ? b->max : UINT32_MAX);
-    buf_init(&ret->all, b->max);
-    for (size_t i = 0; i < spans->len / sizeof *span; i++) {
-        struct str written = {b->addresses.data + span[i].at, span[i].len};
-        size_t at = ret->text.len;
-        bool ok = page_url_resolve(base, written, &ret->text);
-        struct span s = {(uint32_t)at, (uint32_t)(ret->text.len - at)};
-        if (ret->text.overflowed)
-            return false;
-        if (ok && scheme_is_link((struct str){ret->text.data + at, s.len})) {
-            buf_append(&ret->all, &s, sizeof s);
-            buf_putc(&ret->text, 0);
-        } else {
-            ret->text.len = at;
-        }
-    }
-    addresses_sort(ret);
-    return !ret->text.overflowed && !ret->all.overflowed;
-}
-
-/* ---- nodes
- * ------------------------------------------------------------------------------------ */
+struct writer {
+    struct build *b;
+    struct numbering tags, names, values;
+    struct buf last_value; /* uint32_t by new number of a name: the value before */
+    struct intern kinds;   /* their bytes as they are written */
+    struct buf parts[PART_COUNT];
+    struct buf children, tag_array, attr_array, value_pool; /* what is hashed */
+    struct buf kind;
+    uint32_t nodes, attributes;
+    uint64_t value_bytes;
+    bool full;
+};
 
 static uint32_t *numbers(const struct buf *b)
 {
     return (uint32_t *)(void *)b->data;
 }
 
-/* Closes the gaps that texts which became empty left behind. */
-static void nodes_compact(struct build *b)
+static bool numbering_init(struct numbering *n, size_t max, uint32_t count)
 {
-    uint32_t n = (uint32_t)(b->tags.len / sizeof(uint32_t)), to = 0, text = 0;
-    uint32_t *children = numbers(&b->children), *tags = numbers(&b->tags);
-    uint32_t *attr_at = numbers(&b->attr_at), *text_node = numbers(&b->text_node);
+    buf_init(&n->map, max);
+    buf_init(&n->order, max);
+    if (!buf_reserve(&n->map, count * sizeof(uint32_t)) ||
+            !buf_reserve(&n->order, count * sizeof(uint32_t)))
+        return false;
+    memset(n->map.data, 0xFF, count * sizeof(uint32_t));
+    return true;
+}
 
-    if (b->removed == 0)
-        return;
-    for (uint32_t i = 0; i < n; i++) {
-        if (tags[i] == NO_NODE)
-            continue;
-        if (tags[i] == 0)
-            text_node[text++] = to;
-        children[to] = children[i];
-        tags[to] = tags[i];
-        attr_at[to] = attr_at[i];
-        to++;
+static uint32_t numbering_count(const struct numbering *n)
+{
+    return (uint32_t)(n->order.len / sizeof(uint32_t));
+}
+
+/* `*ret_is_new`: met for the first time. */
+static uint32_t number_of(struct numbering *n, uint32_t old, bool *ret_is_new)
+{
+    uint32_t *map = numbers(&n->map);
+
+    *ret_is_new = map[old] == NO_NODE;
+    if (*ret_is_new) {
+        map[old] = numbering_count(n);
+        buf_push(&n->order, &old, sizeof old);
     }
-    b->children.len = b->tags.len = b->attr_at.len = to * sizeof(uint32_t);
-    b->removed = 0;
+    return map[old];
 }
 
-/* ---- hashes
- * ----------------------------------------------------------------------------------- */
-
-static struct hash128 hash_parts(const struct hash128 *parts, size_t n)
+static bool writer_init(struct writer *w, struct build *b)
 {
-    return hash128_of(parts, n * sizeof *parts);
+    size_t nodes = b->nodes.len / sizeof(struct build_node);
+
+    *w = (struct writer){.b = b};
+    struct buf *all[] = {&w->last_value, &w->children, &w->tag_array, &w->attr_array,
+            &w->value_pool, &w->kind};
+    for (size_t i = 0; i < countof(all); i++)
+        buf_init(all[i], b->max);
+    for (size_t i = 0; i < PART_COUNT; i++)
+        buf_init(&w->parts[i], b->max);
+    intern_init(&w->kinds, b->max);
+    return numbering_init(&w->tags, b->max, b->tag_names.count) &&
+           numbering_init(&w->names, b->max, b->attr_strings.count) &&
+           numbering_init(&w->values, b->max, b->attr_strings.count) &&
+           buf_reserve(&w->children, nodes * sizeof(uint32_t)) &&
+           buf_reserve(&w->tag_array, nodes * sizeof(uint32_t)) &&
+           buf_reserve(&w->parts[PART_NODES], 2 * nodes) &&
+           buf_reserve(&w->parts[PART_TEXTS], b->text_pool.len);
 }
+
+static void writer_done(struct writer *w)
+{
+    struct buf *all[] = {&w->tags.map, &w->tags.order, &w->names.map, &w->names.order,
+            &w->values.map, &w->values.order, &w->last_value, &w->children, &w->tag_array,
+            &w->attr_array, &w->value_pool, &w->kind};
+    for (size_t i = 0; i < countof(all); i++)
+        buf_done(all[i]);
+    for (size_t i = 0; i < PART_COUNT; i++)
+        buf_done(&w->parts[i]);
+    intern_done(&w->kinds);
+}
+
+static bool writer_is_full(const struct writer *w)
+{
+    bool full = w->full || intern_is_full(&w->kinds) || w->last_value.overflowed ||
+                w->children.overflowed || w->tag_array.overflowed || w->attr_array.overflowed ||
+                w->value_pool.overflowed || w->kind.overflowed;
+
+    for (size_t i = 0; i < PART_COUNT; i++)
+        full |= w->parts[i].overflowed;
+    return full;
+}
+
+/* ---- the parts --------------------------------------------------------------------------- */
+
+static void put_byte(struct buf *out, unsigned char c)
+{
+    buf_push_char(out, (char)c);
+}
+
+static void put_varint(struct buf *out, uint32_t n)
+{
+    for (; n >= 0x80; n >>= 7)
+        put_byte(out, (unsigned char)(n | 0x80));
+    put_byte(out, (unsigned char)n);
+}
+
+static void put_number(struct buf *out, uint32_t n)
+{
+    buf_push(out, &n, sizeof n);
+}
+
+/* What `s` adds to `before`. */
+static void put_added(struct buf *out, struct str before, struct str s)
+{
+    size_t same = 0, most = before.len < s.len ? before.len : s.len;
+
+    while (same < most && before.ptr[same] == s.ptr[same])
+        same++;
+    put_varint(out, (uint32_t)same);
+    put_varint(out, (uint32_t)(s.len - same));
+    buf_push(out, s.ptr + same, s.len - same);
+}
+
+/* A value's number, and where it is new the value itself, behind the name's one before. */
+static void put_value(struct writer *w, uint32_t name, uint32_t old)
+{
+    bool is_new;
+    uint32_t value = number_of(&w->values, old, &is_new);
+    uint32_t *last = &numbers(&w->last_value)[name];
+
+    put_varint(&w->parts[PART_NODES], is_new ? 0 : value + 1);
+    put_number(&w->attr_array, value);
+    if (is_new) {
+        struct str s = intern_text(&w->b->attr_strings, old), before = {"", 0};
+        if (*last != NO_NODE)
+            before = intern_text(&w->b->attr_strings, *last);
+        put_added(&w->parts[PART_VALUES], before, s);
+        buf_push(&w->value_pool, s.ptr, s.len + 1);
+        w->value_bytes += s.len + 1;
+        *last = old;
+    }
+    w->attributes++;
+}
+
+static uint32_t name_number(struct writer *w, uint32_t old)
+{
+    bool is_new;
+    uint32_t name = number_of(&w->names, old, &is_new);
+
+    if (is_new)
+        put_number(&w->last_value, NO_NODE);
+    return name;
+}
+
+static void put_element(struct writer *w, const struct build_node *n)
+{
+    const struct build_attr *attrs =
+            (const struct build_attr *)(const void *)w->b->attrs.data + n->attrs;
+    struct buf *out = &w->parts[PART_NODES];
+    bool is_new;
+    uint32_t tag = number_of(&w->tags, n->tag, &is_new);
+
+    w->kind.len = 0;
+    put_varint(&w->kind, tag);
+    put_varint(&w->kind, n->children < KIND_MANY ? n->children : KIND_MANY);
+    put_varint(&w->kind, n->nattrs);
+    put_number(&w->attr_array, n->nattrs);
+    for (uint32_t i = 0; i < n->nattrs; i++)
+        put_varint(&w->kind, name_number(w, attrs[i].name));
+    uint32_t kind = intern_get(&w->kinds, (struct str){w->kind.data, w->kind.len});
+    put_byte(out, (unsigned char)(kind < CODE_KIND_LONG ? kind : CODE_KIND_LONG));
+    if (kind >= CODE_KIND_LONG)
+        put_varint(out, kind - CODE_KIND_LONG);
+    if (n->children >= KIND_MANY)
+        put_varint(out, n->children - KIND_MANY);
+    for (uint32_t i = 0; i < n->nattrs; i++) {
+        uint32_t name = name_number(w, attrs[i].name);
+        put_number(&w->attr_array, name);
+        put_value(w, name, attrs[i].value);
+    }
+    put_number(&w->children, n->children);
+    put_number(&w->tag_array, tag);
+    w->nodes++;
+}
+
+static void put_text(struct writer *w, uint32_t text)
+{
+    struct span s = ((const struct span *)(const void *)w->b->text_spans.data)[text];
+    struct buf *out = &w->parts[PART_NODES];
+    unsigned begins = w->b->text_block.data[text] ? CODE_TEXT_BEGINS : 0;
+
+    put_byte(out, (unsigned char)(CODE_TEXT | begins |
+                                  (s.len < CODE_TEXT_LONG ? s.len : CODE_TEXT_LONG)));
+    if (s.len >= CODE_TEXT_LONG)
+        put_varint(out, s.len - CODE_TEXT_LONG);
+    buf_push(&w->parts[PART_TEXTS], w->b->text_pool.data + s.at, s.len);
+    put_number(&w->attr_array, 0);
+    put_number(&w->children, 0);
+    put_number(&w->tag_array, 0);
+    w->nodes++;
+}
+
+static void put_tree(struct writer *w)
+{
+    const struct build_node *all = (const struct build_node *)(const void *)w->b->nodes.data;
+    size_t n = w->b->nodes.len / sizeof *all;
+    uint32_t text = 0;
+    bool is_new;
+
+    number_of(&w->tags, 0, &is_new); /* #text is the first */
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].tag == 0)
+            put_text(w, text++);
+        else if (all[i].tag != NO_NODE) /* NO_NODE: a text that became empty */
+            put_element(w, &all[i]);
+    }
+}
+
+static void put_names(struct buf *out, const struct intern *strings, const struct numbering *n)
+{
+    for (uint32_t i = 0; i < numbering_count(n); i++) {
+        struct str s = intern_text(strings, numbers(&n->order)[i]);
+        put_varint(out, (uint32_t)s.len);
+        buf_push(out, s.ptr, s.len);
+    }
+}
+
+/* Returns how many bytes they are when written out. */
+static uint64_t put_addresses(struct buf *out, const struct addresses *a)
+{
+    struct str before = {"", 0};
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < a->count; i++) {
+        struct str s = {a->text.data + address_spans(a)[i].at, address_spans(a)[i].len};
+        put_added(out, before, s);
+        bytes += s.len + 1;
+        before = s;
+    }
+    return bytes;
+}
+
+/* ---- hashes ------------------------------------------------------------------------------ */
 
 static struct hash128 hash_buf(const struct buf *b)
 {
     return hash128_of(b->len ? b->data : "", b->len);
 }
 
-static struct hash128 hash_addresses(const struct addresses *a)
-{
-    struct hash128 all = {0, a->count};
-
-    const struct span *spans = address_spans(a);
-
-    for (size_t i = 0; i < a->count; i++) {
-        struct hash128 two[2] = {all, hash128_of(a->text.data + spans[i].at, spans[i].len)};
-        all = hash_parts(two, 2);
-    }
-    return all;
-}
-
-static void hashes_fill(const struct build *b, const struct addresses *links,
+static void hashes_fill(const struct writer *w, const struct addresses *links,
         const struct addresses *images, struct digest_header *h)
 {
-    struct hash128 tags[2] = {hash_buf(&b->tags), hash_buf(&b->tag_names.pool)};
-    struct hash128 attrs[3] = {
-            hash_buf(&b->attr_at), hash_buf(&b->attrs), hash_buf(&b->attr_strings.pool)};
+    struct hash128 tags[2] = {hash_buf(&w->tag_array), hash_buf(&w->parts[PART_TAGS])};
+    struct hash128 attrs[3] = {hash_buf(&w->attr_array), hash_buf(&w->parts[PART_NAMES]),
+            hash_buf(&w->value_pool)};
 
-    h->hash[PAGE_CHILDREN] = hash_buf(&b->children);
-    h->hash[PAGE_TAGS] = hash_parts(tags, 2);
-    h->hash[PAGE_ATTRIBUTES] = hash_parts(attrs, 3);
-    h->hash[PAGE_CONTENT] = hash_buf(&b->text_pool);
-    h->hash[PAGE_BLOCKS] = hash_buf(&b->text_block);
-    h->hash[PAGE_LINKS] = hash_addresses(links);
-    h->hash[PAGE_IMAGES] = hash_addresses(images);
-    h->whole = hash_parts(h->hash, PAGE_CONTENT + 1);
+    h->hash[PAGE_CHILDREN] = hash_buf(&w->children);
+    h->hash[PAGE_TAGS] = hash128_of(tags, sizeof tags);
+    h->hash[PAGE_ATTRIBUTES] = hash128_of(attrs, sizeof attrs);
+    h->hash[PAGE_CONTENT] = hash_buf(&w->b->text_pool);
+    h->hash[PAGE_BLOCKS] = hash_buf(&w->b->text_block);
+    h->hash[PAGE_LINKS] = addresses_hash(links);
+    h->hash[PAGE_IMAGES] = addresses_hash(images);
+    h->whole = hash128_of(h->hash, (PAGE_CONTENT + 1) * sizeof h->hash[0]);
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------ */
-
-static void put_spans(struct buf *out, const struct buf *spans, uint64_t shift)
-{
-    const struct span *s = (const struct span *)(const void *)spans->data;
-
-    for (size_t i = 0; i < spans->len / sizeof *s; i++) {
-        struct page_span moved = {(uint32_t)(s[i].at + shift), s[i].len};
-        buf_append(out, &moved, sizeof moved);
-    }
-}
-
-static void put_attribute_spans(struct buf *out, const struct build *b, uint64_t shift)
-{
-    const struct span *strings = (const struct span *)(const void *)b->attr_strings.spans.data;
-    const uint32_t *attrs = numbers(&b->attrs);
-
-    for (size_t i = 0; i < b->attrs.len / sizeof *attrs; i++) {
-        struct span s = strings[attrs[i]];
-        struct page_span moved = {(uint32_t)(s.at + shift), s.len};
-        buf_append(out, &moved, sizeof moved);
-    }
-}
-
-static uint64_t put_address_spans(struct buf *out, const struct addresses *a, uint64_t at)
-{
-    for (size_t i = 0; i < a->count; i++) {
-        struct page_span s = {(uint32_t)at, address_spans(a)[i].len};
-        buf_append(out, &s, sizeof s);
-        at += s.len + 1;
-    }
-    return at;
-}
-
-static void put_buf(struct buf *out, const struct buf *from)
-{
-    buf_append(out, from->len ? from->data : "", from->len);
-}
-
-static uint64_t address_bytes(const struct addresses *a)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < a->count; i++)
-        n += address_spans(a)[i].len + 1;
-    return n;
-}
-
-static void put_addresses(struct buf *out, const struct addresses *a)
-{
-    for (size_t i = 0; i < a->count; i++)
-        buf_append(out, a->text.data + address_spans(a)[i].at, address_spans(a)[i].len + 1);
-}
-
-static void block_write(const struct build *b, const struct addresses *links,
-        const struct addresses *images, const struct addresses *base,
-        const struct digest_header *h, struct buf *out)
-{
-    uint32_t attr_end = h->attributes;
-    uint64_t tags_len = b->tag_names.pool.len, attrs_len = b->attr_strings.pool.len;
-
-    buf_append(out, h, sizeof *h);
-    put_buf(out, &b->children);
-    put_buf(out, &b->tags);
-    put_buf(out, &b->attr_at);
-    buf_append(out, &attr_end, sizeof attr_end);
-    put_buf(out, &b->text_node);
-    put_spans(out, &b->tag_names.spans, 0);
-    put_attribute_spans(out, b, tags_len);
-    put_spans(out, &b->text_spans, tags_len + attrs_len);
-    uint64_t at = put_address_spans(out, links, tags_len + attrs_len + b->text_pool.len);
-    at = put_address_spans(out, images, at);
-    put_address_spans(out, base, at);
-    put_buf(out, &b->text_block);
-    put_buf(out, &b->tag_names.pool);
-    put_buf(out, &b->attr_strings.pool);
-    put_buf(out, &b->text_pool);
-    put_addresses(out, links);
-    put_addresses(out, images);
-    put_addresses(out, base);
-    while (out->len % 8 && buf_putc(out, 0))
-        ;
-}
+/* ---- the whole --------------------------------------------------------------------------- */
 
 static struct str base_address(struct build *b, const struct page_source *src, struct buf *base)
 {
@@ -254,69 +296,87 @@ static struct str base_address(struct build *b, const struct page_source *src, s
     return url;
 }
 
-/* The base as a list of one, written like the others. */
-static bool base_keep(struct str base, size_t max, struct addresses *ret)
+static struct digest_header header_make(const struct writer *w, enum page_type type,
+        bool malformed_xml, const struct page_source *src)
 {
-    struct span span = {0, (uint32_t)base.len};
+    struct digest_header h = {.magic = DIGEST_MAGIC,
+            .version = DIGEST_VERSION,
+            .type = (uint16_t)type,
+            .malformed_xml = malformed_xml,
+            .source_bytes = src->len,
+            .source = hash128_of(src->len ? src->bytes : "", src->len),
+            .nodes = w->nodes,
+            .tag_names = numbering_count(&w->tags),
+            .attr_names = numbering_count(&w->names),
+            .kinds = w->kinds.count,
+            .values = numbering_count(&w->values),
+            .attributes = w->attributes,
+            .texts = (uint32_t)(w->b->text_spans.len / sizeof(struct span)),
+            .value_bytes = (uint32_t)w->value_bytes,
+            .total = sizeof h};
 
-    buf_init(&ret->text, max);
-    buf_init(&ret->all, max);
-    ret->count = 1;
-    return buf_append(&ret->text, base.ptr, base.len) && buf_putc(&ret->text, 0) &&
-           buf_append(&ret->all, &span, sizeof span);
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        h.part_bytes[i] = (uint32_t)w->parts[i].len;
+        h.total += w->parts[i].len;
+    }
+    return h;
 }
 
-static struct digest_header header_make(const struct build *b, const struct addresses *links,
-        const struct addresses *images, const struct addresses *base)
+static enum err too_large(size_t max, struct fault *f)
 {
-    struct digest_header h = {.magic = DIGEST_MAGIC, .version = DIGEST_VERSION};
+    return fault_set(f, ERR_LIMIT, "the page's digest is larger than %zu bytes", max);
+}
 
-    h.nodes = (uint32_t)(b->tags.len / sizeof(uint32_t));
-    h.tag_names = b->tag_names.count;
-    h.attributes = (uint32_t)(b->attrs.len / (2 * sizeof(uint32_t)));
-    h.texts = (uint32_t)(b->text_node.len / sizeof(uint32_t));
-    h.links = (uint32_t)links->count;
-    h.images = (uint32_t)images->count;
-    h.string_bytes = b->tag_names.pool.len + b->attr_strings.pool.len + b->text_pool.len +
-                     address_bytes(links) + address_bytes(images) + address_bytes(base);
-    h.total = digest_total(&h);
-    hashes_fill(b, links, images, &h);
-    return h;
+static enum err block_write(struct writer *w, struct str base, enum page_type type,
+        bool malformed_xml, const struct page_source *src, struct buf *out, struct fault *f)
+{
+    CLEANUP(addresses_done) struct addresses links = {.count = 0}, images = {.count = 0};
+    struct build *b = w->b;
+
+    if (!addresses_resolve(b, &b->links, base, &links) ||
+            !addresses_resolve(b, &b->images, base, &images))
+        return fault_set(
+                f, ERR_LIMIT, "the page's addresses are larger than %zu bytes", b->max);
+    put_tree(w);
+    put_names(&w->parts[PART_TAGS], &b->tag_names, &w->tags);
+    put_names(&w->parts[PART_NAMES], &b->attr_strings, &w->names);
+    for (uint32_t i = 0; i < w->kinds.count; i++) {
+        struct str kind = intern_text(&w->kinds, i);
+        buf_push(&w->parts[PART_KINDS], kind.ptr, kind.len);
+    }
+    uint64_t link_bytes = put_addresses(&w->parts[PART_LINKS], &links);
+    uint64_t image_bytes = put_addresses(&w->parts[PART_IMAGES], &images);
+    buf_push(&w->parts[PART_BASE], base.ptr, base.len);
+    if (writer_is_full(w) || w->value_bytes + link_bytes + image_bytes > PAGE_DIGEST_MAX)
+        return too_large(b->max, f);
+
+    struct digest_header h = header_make(w, type, malformed_xml, src);
+    h.links = (uint32_t)links.count;
+    h.images = (uint32_t)images.count;
+    h.link_bytes = (uint32_t)link_bytes;
+    h.image_bytes = (uint32_t)image_bytes;
+    hashes_fill(w, &links, &images, &h);
+    buf_clear(out);
+    buf_push(out, &h, sizeof h);
+    for (size_t i = 0; i < PART_COUNT; i++)
+        buf_push(out, buf_text(&w->parts[i]), w->parts[i].len);
+    return out->overflowed ? too_large(out->max, f) : OK;
 }
 
 enum err build_finish(struct build *b, enum page_type type, bool malformed_xml,
         const struct page_source *src, struct buf *out, struct fault *f)
 {
-    CLEANUP(addresses_done) struct addresses links = {.count = 0}, images = {.count = 0};
-    CLEANUP(addresses_done) struct addresses base_kept = {.count = 0};
+    CLEANUP(writer_done) struct writer w;
     BUF(base_buf, b->max);
 
     build_end(b);
+    bool room = writer_init(&w, b);
     if (b->too_deep) /* (2) */
         return fault_set(f, ERR_LIMIT, "elements are nested more than %d deep", PAGE_DEPTH_MAX);
     if (b->too_many)
         return fault_set(
                 f, ERR_LIMIT, "the page has more than %d elements and texts", PAGE_NODES_MAX);
-    if (b->overflowed)
-        return fault_set(f, ERR_LIMIT, "the page's digest is larger than %zu bytes", b->max);
-    nodes_compact(b);
-
-    struct str base = base_address(b, src, &base_buf);
-    if (!addresses_resolve(b, &b->links, base, &links) ||
-            !addresses_resolve(b, &b->images, base, &images))
-        return fault_set(
-                f, ERR_LIMIT, "the page's addresses are larger than %zu bytes", b->max);
-    if (!base_keep(base, b->max, &base_kept))
-        return fault_set(f, ERR_LIMIT, "the page's address is larger than %zu bytes", b->max);
-    struct digest_header h = header_make(b, &links, &images, &base_kept);
-    h.type = (uint16_t)type;
-    h.malformed_xml = malformed_xml;
-    h.source_bytes = src->len;
-    h.source = hash128_of(src->len ? src->bytes : "", src->len);
-    buf_clear(out);
-    if (h.string_bytes < UINT32_MAX && h.total <= out->max)
-        block_write(b, &links, &images, &base_kept, &h, out);
-    if (out->overflowed || out->len != h.total)
-        return fault_set(f, ERR_LIMIT, "the page's digest is larger than %zu bytes", out->max);
-    return OK;
+    if (b->overflowed || !room)
+        return too_large(b->max, f);
+    return block_write(&w, base_address(b, src, &base_buf), type, malformed_xml, src, out, f);
 }

@@ -66,9 +66,9 @@ static uint32_t add(struct intern *in, struct str s, uint64_t hash)
 {
     struct span span = {(uint32_t)in->pool.len, (uint32_t)s.len};
 
-    buf_append(&in->pool, s.ptr, s.len);
-    buf_putc(&in->pool, 0);
-    buf_append(&in->spans, &span, sizeof span);
+    buf_push(&in->pool, s.ptr, s.len);
+    buf_push_char(&in->pool, 0);
+    buf_push(&in->spans, &span, sizeof span);
     if (intern_is_full(in))
         return 0;
     slot_put((struct slot *)(void *)in->slots.data, in->mask,
@@ -78,7 +78,7 @@ static uint32_t add(struct intern *in, struct str s, uint64_t hash)
 
 uint32_t intern_get(struct intern *in, struct str s)
 {
-    uint64_t hash = hash128_of(s.ptr, s.len).lo;
+    uint64_t hash = hash64_keyed(s.ptr, s.len);
 
     if (intern_is_full(in))
         return 0;

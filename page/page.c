@@ -44,6 +44,20 @@ static enum err read_markup(struct str text, enum page_type *type, bool *ret_mal
     return html_read(text, b, f);
 }
 
+static enum err read_text(struct str text, bool json, struct build *b, struct fault *f)
+{
+    size_t max = b->max;
+
+    b->no_inline = true;
+    if (json && json_read(text, b))
+        return OK;
+    if (json) {
+        build_done(b);
+        build_init(b, max, /* xml= */ true);
+    }
+    return plain_read(text, b, f);
+}
+
 enum err page_digest_make(const struct page_source *src, struct buf *out, struct fault *f)
 {
     enum page_type type =
@@ -56,21 +70,20 @@ enum err page_digest_make(const struct page_source *src, struct buf *out, struct
     if (src->len > PAGE_BODY_MAX)
         return fault_set(
                 f, ERR_LIMIT, "the page has %zu bytes, more than %d", src->len, PAGE_BODY_MAX);
+    struct str s = {"", 0};
     if (type != PAGE_DATA)
-        e = page_decode(src, &text, f, NULL);
+        e = decode_text(src, &text, f, &s);
     if (e)
         return e;
     CLEANUP(build_done) struct build b;
-    build_init(&b, out->max, type == PAGE_XML);
-    struct str s = {buf_text(&text), text.len};
+    build_init(&b, out->max, type == PAGE_XML || type == PAGE_TEXT);
     switch (type) {
     case PAGE_HTML:
     case PAGE_XML:
         e = read_markup(s, &type, &malformed, &b, f);
         break;
     case PAGE_TEXT:
-        e = content_type_is_json(src->content_type) ? json_read(s, &b, f)
-                                                    : plain_read(s, &b, f);
+        e = read_text(s, content_type_is_json(src->content_type), &b, f);
         break;
     case PAGE_DATA:
     case PAGE_TYPE_COUNT:

@@ -2,8 +2,9 @@
  *
  * A page digest is one flat, position-independent block: the tree in preorder (child
  * counts, tag numbers, attributes, texts, text-to-node map), the links and images, and a
- * hash for each array.  It is stored beside the body, so a comparison parses one page, the
- * new one.  All comparing is done on digests.
+ * hash for each array.  It is packed, about half the size of the page, and is stored beside
+ * the body, so a comparison parses one page, the new one.  Opening it gives the arrays.
+ * All comparing is done on digests.
  *
  * Pure: bytes in, digest out, no clock, no file, no network.  Any thread, several at once.
  */
@@ -57,7 +58,7 @@ enum page_array {
 
 enum page_type { PAGE_HTML, PAGE_XML, PAGE_TEXT, PAGE_DATA, PAGE_TYPE_COUNT };
 
-/* A checked view of a digest block; borrowed from the block's bytes, which must stay. */
+/* An opened digest; nothing in it points into the block. */
 struct page_digest {
     enum page_type type;
     bool malformed_xml; /* served as XML, not well-formed, hence read as HTML */
@@ -71,20 +72,31 @@ struct page_digest {
     const uint32_t *children; /* [nodes] */
     const uint32_t *tags;     /* [nodes] numbers of the tag table; 0 is #text */
     const uint32_t *attr_at;  /* [nodes + 1] first attribute of the node */
+    const uint32_t *end;      /* [nodes] behind the last node below it */
+    const uint32_t *parent;   /* [nodes] UINT32_MAX: it has none */
 
     uint32_t tag_names, attributes, texts, links, images;
     const uint32_t *text_node; /* [texts] the node of each text, ascending */
     const uint8_t *text_block; /* [texts] 1: begins a block; 0: goes on in the one before */
 
+    /* Equal numbers are equal strings. */
+    uint32_t attr_names, attr_values;
+    const uint32_t *attr_name;  /* [attributes] numbers of names */
+    const uint32_t *attr_value; /* [attributes] numbers of values */
+
     /* Use the functions below. */
-    const struct page_span *spans;
-    const char *strings;
+    const struct str *tag_name_of, *attr_name_of, *attr_value_of, *text_of, *link_of, *image_of;
+    struct str base;
 };
 
-/* Verifies every bound, so that what follows may trust it.  `block` must be aligned to
- * 8 bytes, as whatever malloc or an arena gave is.  Allocates in `life`. */
+/* Verifies every bound, so that what follows may trust it.  Allocates in `life`; the block
+ * may go afterwards.  A block of another version is ERR_UNSUPPORTED. */
 MUST_USE enum err page_digest_open(struct arena *life, const void *block, size_t len,
         struct fault *f, struct page_digest **ret_digest);
+
+/* Whether a block is of the version this program writes.  One that is not is to be made
+ * again from the body. */
+bool page_digest_is_current(const void *block, size_t len);
 
 /* All borrowed, NUL-terminated as well, UTF-8. */
 struct str page_tag_name(const struct page_digest *d, uint32_t tag);
@@ -123,8 +135,7 @@ bool page_word_fold(struct str word, struct buf *out);
  * usable URL.  Appended to `out`. */
 bool page_url_resolve(struct str base, struct str reference, struct buf *out);
 
-/* ---- regions ------------------------------------------------------------------------------
- */
+/* ---- regions ----------------------------------------------------------------------------- */
 
 enum page_selector_language { PAGE_XPATH, PAGE_CSS };
 
@@ -141,7 +152,7 @@ MUST_USE enum err page_selector_new(struct arena *life, enum page_selector_langu
 MUST_USE enum err page_region(const struct page_digest *d, const struct page_selector *s,
         struct arena *life, struct fault *f, struct page_digest **ret_region, bool *ret_found);
 
-/* ---- patterns: the only home of PCRE2 --------------------------------------------------- */
+/* ---- patterns: the only home of PCRE2 ---------------------------------------------------- */
 
 /* Limits of one search; hitting one is ERR_LIMIT, not "no match". */
 enum { PAGE_PATTERN_BYTES = 4096, PAGE_PATTERN_MSEC = 200, PAGE_MATCHES_MAX = 10000 };

@@ -7,7 +7,7 @@
 #pragma once
 #include "page/page.h"
 
-/* ---- decoding: decode.c, charset.c, meta.c -------------------------------------------- */
+/* ---- decoding: decode.c, charset.c, meta.c ----------------------------------------------- */
 
 enum charset_how {
     CHARSET_UTF8,
@@ -25,6 +25,10 @@ struct charset {
 /* By label, as the encoding standard of the web understands labels; false: unknown. */
 bool charset_find(struct str label, struct charset *ret);
 
+/* The source as UTF-8: where it lies when it is that already, else in `out`. */
+MUST_USE enum err decode_text(
+        const struct page_source *src, struct buf *out, struct fault *f, struct str *ret_text);
+
 /* What the document says about itself: XML declaration or HTML meta element. */
 bool charset_declared_xml(struct str bytes, struct charset *ret);
 bool charset_declared_html(struct str bytes, struct charset *ret);
@@ -34,17 +38,40 @@ struct str content_type_charset(const char *content_type);
 bool content_type_is_json(const char *content_type);
 enum page_type content_type_page(const char *content_type, struct str bytes);
 
-/* ---- character references: entities.c ------------------------------------------------- */
+/* ---- character references: entities.c ---------------------------------------------------- */
 
 /* Reads the reference whose '&' is at s[0]; returns the bytes it takes up, 0 when it is
  * just an ampersand.  Writes at most 8 bytes of UTF-8 to `out`. */
 size_t reference_read(struct str s, bool in_attribute, char out[8], size_t *ret_len);
 
-/* ---- Unicode and white space: text.c -------------------------------------------------- */
+/* ---- Unicode and white space: text.c ----------------------------------------------------- */
 
-/* White space to single spaces (U+00A0 is white space), composed by NFC.  Keeps one space
- * at either end where there was some.  Appended to `out`. */
+/* White space to single spaces (U+00A0 is white space), controls dropped, composed by NFC.
+ * Keeps one space at either end where there was some.  Appended to `out`. */
 bool text_normalise(struct str s, struct buf *out);
+
+/* The same in pieces: writes at most s.len bytes to `to`, returns their end.  `*at_space`
+ * says whether a space was just written (or need not be), `*unicode` turns true where
+ * composing may be needed. */
+char *text_squeeze(struct str s, char *to, bool *at_space, bool *unicode);
+/* Composes out->data[from..] in place. */
+bool text_compose(struct buf *out, size_t from);
+
+/* buf_append for the small and many. */
+static inline bool buf_push(struct buf *b, const void *bytes, size_t n)
+{
+    if (b->len + n >= b->cap)
+        return buf_append(b, bytes, n);
+    memcpy(b->data + b->len, bytes, n);
+    b->len += n;
+    b->data[b->len] = 0;
+    return true;
+}
+
+static inline bool buf_push_char(struct buf *b, char c)
+{
+    return buf_push(b, &c, 1);
+}
 
 static inline bool is_space(char c)
 {
@@ -65,7 +92,7 @@ static inline bool name_is_one_of(struct str name, const char *const *names, siz
     return false;
 }
 
-/* ---- strings stored once: intern.c ------------------------------------------------------ */
+/* ---- strings stored once: intern.c ------------------------------------------------------- */
 
 struct span {
     uint32_t at, len;
@@ -83,25 +110,44 @@ void intern_done(struct intern *in);
 /* The number of the string, counted from 0 in order of first appearance. */
 uint32_t intern_get(struct intern *in, struct str s);
 bool intern_is_full(const struct intern *in);
+/* Borrowed until the next one is added. */
+static inline struct str intern_text(const struct intern *in, uint32_t number)
+{
+    struct span s = ((const struct span *)(const void *)in->spans.data)[number];
+    return (struct str){in->pool.data + s.at, s.len};
+}
 
-/* ---- the builder: build.c, finish.c ----------------------------------------------------- */
+/* ---- the builder: build.c, finish.c ------------------------------------------------------ */
 
 struct pair {
     struct str name, value;
+    uint32_t place; /* for sorting */
+};
+
+/* Numbers of attr_strings; `raw` is the value as it was written, for addresses. */
+struct build_attr {
+    uint32_t name, value, raw;
+};
+
+struct build_node {
+    uint32_t children;
+    uint32_t tag; /* of tag_names; 0: a text; NO_NODE: a text that became empty */
+    uint32_t attrs, nattrs;
 };
 
 struct build {
     /* constant */
     size_t max;
-    bool xml; /* names keep their case, and script may be a word like any other */
+    bool xml;       /* names keep their case, and script may be a word like any other */
+    bool no_inline; /* names are nobody's tags: every element is a block of its own */
 
-    /* the digest's arrays */
-    struct buf children, tags, attr_at; /* uint32_t a node */
+    /* what becomes the digest's arrays; numbers are given anew in finish.c */
+    struct buf nodes; /* struct build_node */
     struct intern tag_names, attr_strings;
-    struct buf attrs; /* two uint32_t each: name, value */
-    struct buf text_node, text_spans, text_block, text_pool; /* a text */
-    struct buf links, images, addresses; /* spans into addresses, as written in the page */
-    struct buf base;                     /* the first <base href> */
+    struct buf attrs;                             /* struct build_attr, of nodes or not yet */
+    struct buf text_spans, text_block, text_pool; /* a text */
+    struct buf links, images; /* uint32_t of attr_strings, as written in the page */
+    struct buf base;          /* the first <base href> */
     bool has_base;
     uint32_t removed; /* text nodes that became empty after they were written */
 
@@ -110,13 +156,15 @@ struct build {
     bool too_deep, too_many, overflowed;
     struct buf open;     /* struct open_element, outermost first */
     unsigned skip_depth; /* > 0: inside an element that is dropped */
-    struct buf raw;      /* text not yet made a node */
     struct buf scratch;
-    uint64_t shown_bytes; /* of text received, white space not counted */
+
+    /* the text being read: what the pool has behind its last zero */
+    size_t text_from;
+    bool at_space; /* a space now would not be shown */
+    bool unicode;  /* it may have to be composed */
 
     /* the block being read */
     bool block_has_text;
-    bool ends_in_space;   /* its last text does, which may have to go */
     uint32_t last_parent; /* of its last text; NO_NODE: none */
 };
 
@@ -132,13 +180,58 @@ void build_end(struct build *b);   /* closes what is open */
 void build_break(struct build *b); /* what follows is another block */
 size_t build_depth(const struct build *b);
 
+/* The same for a reader that has given the strings their numbers already. */
+void build_open_numbers(
+        struct build *b, uint32_t tag, bool is_inline, uint32_t attrs, uint32_t nattrs);
+/* Sorts the attributes, drops twins, and appends them to b->attrs; returns how many. */
+size_t build_attributes(struct build *b, struct pair *attrs, size_t n);
+/* Appends the union of two runs of b->attrs, sorted; of twins the first. */
+size_t build_attributes_join(
+        struct build *b, uint32_t first, uint32_t nfirst, uint32_t second, uint32_t nsecond);
+
+/* ---- addresses.c ------------------------------------------------------------------------- */
+
+/* A long base makes each short reference long, so their sum has a limit as well. */
+struct addresses {
+    struct buf text; /* one behind the other, NUL-terminated */
+    struct buf all;  /* struct span */
+    size_t count;
+};
+
+static inline const struct span *address_spans(const struct addresses *a)
+{
+    return (const struct span *)(const void *)a->all.data;
+}
+
+/* What these numbers of b->attr_strings refer to, seen from `base`; false: too much. */
+bool addresses_resolve(
+        struct build *b, const struct buf *numbers, struct str base, struct addresses *ret);
+struct hash128 addresses_hash(const struct addresses *a);
+void addresses_done(struct addresses *a);
+
 /* Writes the block. */
 MUST_USE enum err build_finish(struct build *b, enum page_type type, bool malformed_xml,
         const struct page_source *src, struct buf *out, struct fault *f);
 
 /* ---- the block: digest.c ----------------------------------------------------------------- */
 
-enum { DIGEST_VERSION = 2 };
+enum { DIGEST_VERSION = 3 };
+
+/* The parts of a block, one behind the other and behind the header. */
+enum digest_part {
+    PART_TAGS,   /* names of elements: varint length, bytes */
+    PART_NAMES,  /* names of attributes: the same */
+    PART_KINDS,  /* of elements: tag, children (KIND_MANY: told where it stands), number of
+                    attributes, their names; varints */
+    PART_NODES,  /* in preorder, see digest.c */
+    PART_VALUES, /* of attributes: bytes in common with the value before of the same name,
+                    further bytes; varints, then the bytes */
+    PART_TEXTS,  /* one behind the other */
+    PART_LINKS,  /* sorted: bytes in common with the one before, further bytes, the bytes */
+    PART_IMAGES,
+    PART_BASE,
+    PART_COUNT
+};
 
 struct digest_header {
     char magic[8]; /* DIGEST_MAGIC */
@@ -148,48 +241,61 @@ struct digest_header {
     uint64_t total; /* bytes of the block, this header included */
     uint64_t source_bytes;
     struct hash128 source, whole, hash[PAGE_ARRAY_COUNT];
-    uint32_t nodes, tag_names, attributes, texts, links, images;
-    uint64_t string_bytes;
-    /* then, each array right behind the other:
-     * uint32_t children[nodes], tags[nodes], attr_at[nodes + 1], text_node[texts];
-     * struct page_span tag_names, attributes (name, value), texts, links, images, base;
-     * uint8_t text_block[texts]; char strings[string_bytes]; zeroes to a multiple of 8 */
+    uint32_t nodes, tag_names, attr_names, kinds, values, attributes, texts, links, images;
+    uint32_t value_bytes, link_bytes, image_bytes; /* written out, a zero byte each */
+    uint32_t part_bytes[PART_COUNT];
+    uint32_t unused; /* zero */
 };
 
 #define DIGEST_MAGIC "VIGILPD"
 
-struct page_span {
-    uint32_t at, len; /* in strings; a zero byte follows */
+/* Codes of PART_NODES: below CODE_TEXT a kind (CODE_KIND_LONG: a varint more), else a text:
+ * whether it begins a block and its length (CODE_TEXT_LONG: a varint more). */
+enum {
+    KIND_MANY = 4,
+    CODE_KIND_LONG = 0x7F,
+    CODE_TEXT = 0x80,
+    CODE_TEXT_BEGINS = 0x40,
+    CODE_TEXT_LONG = 0x3F,
 };
 
-/* Bytes of the whole block by the header's counts; UINT64_MAX when they cannot be true. */
-uint64_t digest_total(const struct digest_header *h);
+/* ---- HTML tokens: tokens.c --------------------------------------------------------------- */
 
-/* ---- HTML tokens: tokens.c -----------------------------------------------------------------
- */
+/* How the content of an element is read. */
+enum token_content {
+    CONTENT_MARKUP,
+    CONTENT_RAW,        /* text as it stands */
+    CONTENT_REFERENCES, /* text with character references */
+    CONTENT_SKIPPED,
+    CONTENT_REST /* the rest of the page is text */
+};
 
 /* Reads HTML by the standard's tokenizer and says what is in it.  Comments, doctypes and
  * processing instructions are gone, references are resolved, names are in lower case;
  * script, style, noscript and template are left out with all they contain. */
 struct token_sink {
-    void (*start)(struct token_sink *sink, struct str name, struct pair *attrs, size_t nattrs,
-            bool self_closing);
+    /* Returns how the content is to be read. */
+    enum token_content (*start)(struct token_sink *sink, struct str name, struct pair *attrs,
+            size_t nattrs, bool self_closing);
     void (*end)(struct token_sink *sink, struct str name);
+    /* `text` lies in the page where it stands there as it is. */
     void (*text)(struct token_sink *sink, struct str text);
+    bool (*is_foreign)(struct token_sink *sink); /* inside SVG or MathML */
     /* asked after each tag: true ends the reading */
     bool (*is_over)(struct token_sink *sink);
 };
 
 MUST_USE enum err tokens_read(struct str text, struct token_sink *sink, struct fault *f);
 
-/* ---- readers --------------------------------------------------------------------------- */
+/* ---- readers ----------------------------------------------------------------------------- */
 
 /* `text` is UTF-8 without bad bytes.  Faults: ERR_LIMIT, or ERR_SYNTAX for an XML page that
  * is not well-formed (the builder is then spoilt). */
 MUST_USE enum err html_read(struct str text, struct build *b, struct fault *f);
 MUST_USE enum err xml_read(struct str text, struct build *b, struct fault *f);
 MUST_USE enum err plain_read(struct str text, struct build *b, struct fault *f);
-MUST_USE enum err json_read(struct str text, struct build *b, struct fault *f);
+/* False: it is no JSON, and the builder is spoilt. */
+MUST_USE bool json_read(struct str text, struct build *b);
 MUST_USE enum err data_read(const struct page_source *src, struct build *b, struct fault *f);
 
 /* decode.c: what the bytes 0x80 to 0x9F mean in windows-1252, and so the numbers 128 to 159 in

@@ -10,8 +10,7 @@
  */
 #include "page/selector.h"
 
-/* ---- reading
- * ----------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------- */
 
 enum err selector_error(struct selector_text *t, const char *expected)
 {
@@ -94,15 +93,15 @@ enum err page_selector_new(struct arena *life, enum page_selector_language langu
     return OK;
 }
 
-/* ---- finding
- * ----------------------------------------------------------------------------------- */
+/* ---- finding ----------------------------------------------------------------------------- */
 
 #define TEXT_BYTES_MAX ((uint64_t)200 << 20)
 
 struct finder {
     const struct page_digest *d;
     struct arena *life;
-    uint32_t *end, *parent;     /* parent: nodes, that is the document, for a root */
+    const uint32_t *end;
+    uint32_t *parent;           /* nodes, that is the document, for a root */
     uint32_t *siblings;         /* scratch: elements of one parent that passed so far */
     bool *now, *before, *below; /* by node, and one for the document */
     uint64_t text_bytes;
@@ -300,27 +299,19 @@ static struct finder finder_new(const struct page_digest *d, struct arena *life)
     size_t n = (size_t)d->nodes + 1;
     struct finder x = {.d = d,
             .life = life,
-            .end = arena_array_of(life, n, uint32_t),
+            .end = d->end,
             .parent = arena_array_of(life, n, uint32_t),
             .siblings = arena_array_of(life, n, uint32_t),
             .now = arena_array_of(life, n, bool),
             .before = arena_array_of(life, n, bool),
             .below = arena_array_of(life, n, bool)};
 
-    for (uint32_t i = d->nodes; i-- > 0;) {
-        uint32_t e = i + 1;
-        x.parent[i] = d->nodes;
-        for (uint32_t c = 0; c < d->children[i]; c++) {
-            x.parent[e] = i;
-            e = x.end[e];
-        }
-        x.end[i] = e;
-    }
+    for (uint32_t i = 0; i < d->nodes; i++)
+        x.parent[i] = d->parent[i] == NO_NODE ? d->nodes : d->parent[i];
     return x;
 }
 
-/* ---- the region as a digest
- * ---------------------------------------------------------------------- */
+/* ---- the region as a digest -------------------------------------------------------------- */
 
 static void copy_element(struct finder *x, struct build *b, uint32_t node, struct buf *pairs)
 {
@@ -328,7 +319,7 @@ static void copy_element(struct finder *x, struct build *b, uint32_t node, struc
 
     buf_clear(pairs);
     for (uint32_t a = d->attr_at[node]; a < d->attr_at[node + 1]; a++) {
-        struct pair p = {page_attr_name(d, a), page_attr_value(d, a)};
+        struct pair p = {.name = page_attr_name(d, a), .value = page_attr_value(d, a)};
         buf_append(pairs, &p, sizeof p);
     }
     build_open(b, page_tag_name(d, d->tags[node]), (struct pair *)(void *)pairs->data,
@@ -349,6 +340,8 @@ static void copy_subtree(struct finder *x, struct build *b, uint32_t node, uint3
             build_close(b);
         }
         if (d->tags[i] == 0) {
+            if (d->text_block[text]) /* lines of a text have no elements to part them */
+                build_break(b);
             build_text(b, page_text(d, text++));
             continue;
         }
@@ -409,6 +402,7 @@ enum err page_region(const struct page_digest *d, const struct page_selector *s,
     CLEANUP(build_done) struct build b;
     build_init(&b, PAGE_DIGEST_MAX, /* xml= */ false);
     b.drop_scripts = false; /* what had to go has gone */
+    b.no_inline = d->type == PAGE_TEXT;
     bool found = copy_selected(&x, selected, &b);
     enum err e = build_finish(&b, d->type, d->malformed_xml, &src, &block, f);
     if (e)

@@ -1,46 +1,34 @@
 /* HTML tokens, by the rules of the HTML standard.
  *
- * libxml2's HTML parser is of the time of HTML 4: `<!-->` swallows text, the content of a
- * title is read as markup, names of attributes it does not expect are dropped, and a tag
- * with a hundred thousand attributes takes half a minute.  So the tokens are ours, and the
- * parser is left with the one thing that is its own: which element ends where.  It must
- * hold that
+ * What stands in the page as it is meant, nearly everything, is handed on where it lies; only
+ * what has references or capital letters is copied.  It must hold that
  *  (1) every byte is looked at a bounded number of times,
  *  (2) a tag that the page does not end is no tag, and
  *  (3) an element has at most PAGE_ATTRIBUTES_MAX attributes, or the page is refused.
  */
 #include "page/page_int.h"
 
+/* A string of the tag being read: in the page, or in `copies`, which may still move. */
+struct piece {
+    size_t at, len;
+    bool copied;
+};
+
+struct attribute {
+    struct piece name, value;
+};
+
 struct tokens {
     struct str s;
     size_t at;
     struct token_sink *sink;
-    struct buf names; /* of the tag being read: name, attribute names and values */
-    struct buf spans; /* four numbers an attribute: name and value in `names` */
-    struct buf pairs; /* struct pair, once `names` has stopped moving */
+    struct buf copies; /* of the tag being read: what does not stand in the page like this */
+    struct buf attrs;  /* struct attribute */
+    struct buf pairs;  /* struct pair, once `copies` has stopped moving */
     struct buf text;
-    unsigned template_depth, foreign_depth;
+    unsigned template_depth;
     bool too_many;
 };
-
-/* How the content of an element is read. */
-enum content { CONTENT_MARKUP, CONTENT_RAW, CONTENT_REFERENCES, CONTENT_SKIPPED, CONTENT_REST };
-
-static enum content content_of(struct str name)
-{
-    static const struct {
-        const char *name;
-        enum content content;
-    } table[] = {{"script", CONTENT_SKIPPED}, {"style", CONTENT_SKIPPED},
-            {"noscript", CONTENT_SKIPPED}, {"title", CONTENT_REFERENCES},
-            {"textarea", CONTENT_REFERENCES}, {"xmp", CONTENT_RAW}, {"iframe", CONTENT_RAW},
-            {"noembed", CONTENT_RAW}, {"noframes", CONTENT_RAW}, {"plaintext", CONTENT_REST}};
-
-    for (size_t i = 0; i < countof(table); i++)
-        if (name.ptr[0] == table[i].name[0] && str_equal(name, str_of(table[i].name)))
-            return table[i].content;
-    return CONTENT_MARKUP;
-}
 
 static bool ends_name(char c)
 {
@@ -62,29 +50,7 @@ static bool starts(const struct tokens *t, size_t at, const char *word)
     return at < t->s.len && str_starts_nocase(rest(t, at), str_of(word));
 }
 
-/* ---- text
- * ------------------------------------------------------------------------------------ */
-
-/* Appends s without the characters no parser takes: zero bytes and other controls.  A form
- * feed is white space to HTML, but not to the parser. */
-static void put_clean(struct buf *out, struct str s)
-{
-    size_t from = 0;
-
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.ptr[i];
-        bool noncharacter = c == 0xEF && i + 2 < s.len && (unsigned char)s.ptr[i + 1] == 0xBF &&
-                            (unsigned char)s.ptr[i + 2] >= 0xBE;
-        if ((c >= ' ' && !noncharacter) || (is_space((char)c) && c != '\f'))
-            continue;
-        buf_append(out, s.ptr + from, i - from);
-        if (c == '\f')
-            buf_putc(out, ' ');
-        i += noncharacter ? 2 : 0;
-        from = i + 1;
-    }
-    buf_append(out, s.ptr + from, s.len - from);
-}
+/* ---- text -------------------------------------------------------------------------------- */
 
 static void put_resolved(struct buf *out, struct str s, bool in_attribute)
 {
@@ -93,16 +59,16 @@ static void put_resolved(struct buf *out, struct str s, bool in_attribute)
     while (from < s.len) {
         const char *amp = memchr(s.ptr + from, '&', s.len - from);
         size_t i = amp ? (size_t)(amp - s.ptr) : s.len;
-        put_clean(out, (struct str){s.ptr + from, i - from});
+        buf_push(out, s.ptr + from, i - from);
         if (!amp)
             return;
         char utf8[8];
         size_t len,
                 taken = reference_read((struct str){amp, s.len - i}, in_attribute, utf8, &len);
         if (taken)
-            put_clean(out, (struct str){utf8, len});
+            buf_push(out, utf8, len);
         else
-            buf_putc(out, '&');
+            buf_push_char(out, '&');
         from = i + (taken ? taken : 1);
     }
 }
@@ -113,17 +79,15 @@ static void emit_text(struct tokens *t, size_t from, size_t to, bool references)
 
     if (s.len == 0 || t->template_depth)
         return;
-    buf_clear(&t->text);
-    if (references)
+    if (references && memchr(s.ptr, '&', s.len)) {
+        buf_clear(&t->text);
         put_resolved(&t->text, s, false);
-    else
-        put_clean(&t->text, s);
-    if (t->text.len)
-        t->sink->text(t->sink, (struct str){t->text.data, t->text.len});
+        s = (struct str){t->text.data, t->text.len};
+    }
+    t->sink->text(t->sink, s);
 }
 
-/* ---- what is no content: comments, doctypes, processing instructions
- * --------------------------- */
+/* ---- what is no content: comments, doctypes, processing instructions --------------------- */
 
 static size_t behind(const struct tokens *t, size_t from, const char *mark)
 {
@@ -160,7 +124,7 @@ static size_t declaration(struct tokens *t, size_t at)
 {
     if (starts(t, at, "<!--"))
         return comment_end(t, at);
-    if (t->foreign_depth && starts(t, at, "<![CDATA[")) {
+    if (starts(t, at, "<![CDATA[") && t->sink->is_foreign(t->sink)) {
         size_t end = behind(t, at, "]]>");
         size_t text_end = end >= 3 && memcmp(t->s.ptr + end - 3, "]]>", 3) == 0 ? end - 3 : end;
         emit_text(t, at + 9, text_end, false);
@@ -169,11 +133,10 @@ static size_t declaration(struct tokens *t, size_t at)
     return behind(t, at, ">");
 }
 
-/* ---- tags
- * --------------------------------------------------------------------------------------- */
+/* ---- tags -------------------------------------------------------------------------------- */
 
 /* Reads an attribute's value at i (behind '=' and white space); returns where it ends. */
-static size_t attribute_value(struct tokens *t, size_t i)
+static size_t attribute_value(struct tokens *t, size_t i, struct piece *ret)
 {
     char quote = t->s.ptr[i];
     size_t from = i, to;
@@ -188,7 +151,12 @@ static size_t attribute_value(struct tokens *t, size_t i)
             i++;
         to = i;
     }
-    put_resolved(&t->names, (struct str){t->s.ptr + from, to - from}, true);
+    *ret = (struct piece){from, to - from, false};
+    if (memchr(t->s.ptr + from, '&', to - from)) {
+        *ret = (struct piece){t->copies.len, 0, true};
+        put_resolved(&t->copies, (struct str){t->s.ptr + from, to - from}, true);
+        ret->len = t->copies.len - ret->at;
+    }
     return i;
 }
 
@@ -199,35 +167,48 @@ static size_t skip_space(const struct tokens *t, size_t i)
     return i;
 }
 
-static void put_name(struct tokens *t, size_t from, size_t to)
+/* A name in lower case. */
+static struct piece name_piece(struct tokens *t, size_t from, size_t to)
 {
-    if (!buf_append(&t->names, t->s.ptr + from, to - from))
-        return;
-    for (char *p = t->names.data + t->names.len - (to - from); to > from; p++, to--)
-        *p = (unsigned char)*p < ' ' ? '_' : to_lower(*p);
+    struct piece p = {from, to - from, false};
+    bool plain = true;
+
+    for (size_t i = from; i < to; i++)
+        plain &= (unsigned char)t->s.ptr[i] >= ' ' &&
+                 !(t->s.ptr[i] >= 'A' && t->s.ptr[i] <= 'Z');
+    if (plain)
+        return p;
+    p = (struct piece){t->copies.len, to - from, true};
+    if (!buf_push(&t->copies, t->s.ptr + from, to - from))
+        return (struct piece){from, 0, false};
+    for (char *c = t->copies.data + p.at; to > from; c++, to--)
+        *c = (unsigned char)*c < ' ' ? '_' : to_lower(*c);
+    return p;
+}
+
+static struct str piece_text(const struct tokens *t, struct piece p)
+{
+    return (struct str){(p.copied ? t->copies.data : t->s.ptr) + p.at, p.len};
 }
 
 /* One attribute at i; returns the place behind it. */
 static size_t attribute(struct tokens *t, size_t i)
 {
-    size_t from = i, mark[4];
+    size_t from = i;
 
     for (i++; i < t->s.len && !ends_name(t->s.ptr[i]) && t->s.ptr[i] != '='; i++)
         ;
-    mark[0] = t->names.len;
-    put_name(t, from, i);
-    mark[1] = mark[2] = t->names.len;
+    struct attribute a = {.name = name_piece(t, from, i)};
     size_t eq = skip_space(t, i);
     if (eq < t->s.len && t->s.ptr[eq] == '=') {
         i = skip_space(t, eq + 1);
         if (i < t->s.len && t->s.ptr[i] != '>')
-            i = attribute_value(t, i);
+            i = attribute_value(t, i, &a.value);
     }
-    mark[3] = t->names.len;
-    if (t->spans.len / sizeof mark >= PAGE_ATTRIBUTES_MAX) /* (3) */
+    if (t->attrs.len / sizeof a >= PAGE_ATTRIBUTES_MAX) /* (3) */
         t->too_many = true;
     else
-        buf_append(&t->spans, mark, sizeof mark);
+        buf_push(&t->attrs, &a, sizeof a);
     return i;
 }
 
@@ -252,21 +233,19 @@ static size_t attributes(struct tokens *t, size_t i, bool *ret_self_closing)
 /* The attributes as pairs, now that their bytes have a place. */
 static struct pair *pairs(struct tokens *t, size_t *ret_n)
 {
-    size_t n = t->spans.len / (4 * sizeof(size_t));
-    const size_t *mark = (const size_t *)(const void *)t->spans.data;
+    size_t n = t->attrs.len / sizeof(struct attribute);
+    const struct attribute *a = (const struct attribute *)(const void *)t->attrs.data;
 
     buf_clear(&t->pairs);
-    for (size_t i = 0; i < n; i++, mark += 4) {
-        struct pair p = {{t->names.data + mark[0], mark[1] - mark[0]},
-                {t->names.data + mark[2], mark[3] - mark[2]}};
-        buf_append(&t->pairs, &p, sizeof p);
+    for (size_t i = 0; i < n; i++) {
+        struct pair p = {.name = piece_text(t, a[i].name), .value = piece_text(t, a[i].value)};
+        buf_push(&t->pairs, &p, sizeof p);
     }
     *ret_n = t->pairs.overflowed ? 0 : n;
     return (struct pair *)(void *)t->pairs.data;
 }
 
-/* ---- content that is not markup
- * ------------------------------------------------------------------ */
+/* ---- content that is not markup ---------------------------------------------------------- */
 
 static bool is_end_tag(const struct tokens *t, size_t at, struct str name)
 {
@@ -317,7 +296,7 @@ static size_t find_script_end(const struct tokens *t, size_t at)
 }
 
 /* Reads the content that follows a start tag of this name, up to its end tag. */
-static void content_read(struct tokens *t, struct str name, enum content content)
+static void content_read(struct tokens *t, struct str name, enum token_content content)
 {
     size_t from = t->at;
 
@@ -340,44 +319,34 @@ static void content_read(struct tokens *t, struct str name, enum content content
     }
 }
 
-/* ---- one tag
- * -------------------------------------------------------------------------------------- */
+/* ---- one tag ----------------------------------------------------------------------------- */
 
-static bool is_foreign_root(struct str name)
+static bool is_skipped(struct str name)
 {
-    return str_equal(name, STR("svg")) || str_equal(name, STR("math"));
+    static const char *const names[] = {"noscript", "script", "style"};
+    return name_is_one_of(name, names, countof(names));
 }
 
 static void start_tag(struct tokens *t, struct str name, bool self_closing)
 {
-    enum content content = t->foreign_depth && !str_equal(name, STR("script")) &&
-                                           !str_equal(name, STR("style"))
-                                   ? CONTENT_MARKUP
-                                   : content_of(name);
     size_t n;
     struct pair *attrs = pairs(t, &n);
 
-    if (is_foreign_root(name) && !self_closing)
-        t->foreign_depth++;
     if (str_equal(name, STR("template"))) {
         t->template_depth++;
-        return;
+    } else if (is_skipped(name)) {
+        if (!self_closing || !t->sink->is_foreign(t->sink))
+            content_read(t, name, CONTENT_SKIPPED);
+    } else if (!t->template_depth) {
+        content_read(t, name, t->sink->start(t->sink, name, attrs, n, self_closing));
     }
-    bool closed_here = self_closing && t->foreign_depth;
-    if (content != CONTENT_SKIPPED && !t->template_depth)
-        t->sink->start(t->sink, name, attrs, n,
-                self_closing && (t->foreign_depth || is_foreign_root(name)));
-    if (!closed_here)
-        content_read(t, name, content);
 }
 
 static void end_tag(struct tokens *t, struct str name)
 {
-    if (is_foreign_root(name) && t->foreign_depth)
-        t->foreign_depth--;
     if (str_equal(name, STR("template")))
         t->template_depth -= t->template_depth > 0;
-    else if (!t->template_depth && content_of(name) != CONTENT_SKIPPED)
+    else if (!t->template_depth && !is_skipped(name))
         t->sink->end(t->sink, name);
 }
 
@@ -389,20 +358,18 @@ static void tag(struct tokens *t, size_t at)
 
     while (i < t->s.len && !ends_name(t->s.ptr[i]))
         i++;
-    buf_clear(&t->names);
-    buf_clear(&t->spans);
-    put_name(t, from, i);
-    size_t name_len = t->names.len;
+    buf_clear(&t->copies);
+    buf_clear(&t->attrs);
+    struct piece name = name_piece(t, from, i);
     size_t end = attributes(t, i, &self_closing);
     t->at = end ? end : t->s.len;
-    if (!end || t->names.overflowed || t->spans.overflowed)
+    if (!end || t->copies.overflowed || t->attrs.overflowed)
         return;
-    /* the name may be needed behind the sink, while `names` stays as it is */
-    struct str name = {t->names.data, name_len};
+    /* the name may be needed behind the sink, while `copies` stays as it is */
     if (closing)
-        end_tag(t, name);
+        end_tag(t, piece_text(t, name));
     else
-        start_tag(t, name, self_closing);
+        start_tag(t, piece_text(t, name), self_closing);
 }
 
 static void next(struct tokens *t)
@@ -433,17 +400,17 @@ static void next(struct tokens *t)
 enum err tokens_read(struct str text, struct token_sink *sink, struct fault *f)
 {
     struct tokens t = {.s = text, .sink = sink};
-    struct buf *all[] = {&t.names, &t.spans, &t.pairs, &t.text};
+    struct buf *all[] = {&t.copies, &t.attrs, &t.pairs, &t.text};
     enum err e = OK;
 
     for (size_t i = 0; i < countof(all); i++)
-        buf_init(all[i], 4 * text.len + 4096 + PAGE_ATTRIBUTES_MAX * 64);
+        buf_init(all[i], 4 * text.len + 4096 + PAGE_ATTRIBUTES_MAX * sizeof(struct attribute));
     while (t.at < t.s.len && !t.too_many && !sink->is_over(sink))
         next(&t);
     if (t.too_many)
         e = fault_set(
                 f, ERR_LIMIT, "an element has more than %d attributes", PAGE_ATTRIBUTES_MAX);
-    else if (t.names.overflowed || t.spans.overflowed || t.pairs.overflowed ||
+    else if (t.copies.overflowed || t.attrs.overflowed || t.pairs.overflowed ||
              t.text.overflowed)
         e = fault_set(f, ERR_LIMIT, "no memory to read the page");
     for (size_t i = 0; i < countof(all); i++)

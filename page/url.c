@@ -17,11 +17,10 @@ static struct str slice(struct str s, size_t from, size_t to)
     return (struct str){s.ptr + from, to - from};
 }
 
-static size_t find_any(struct str s, size_t from, const char *set)
+static size_t find(struct str s, size_t from, char c)
 {
-    while (from < s.len && !strchr(set, s.ptr[from]))
-        from++;
-    return from;
+    const char *p = from < s.len ? memchr(s.ptr + from, c, s.len - from) : NULL;
+    return p ? (size_t)(p - s.ptr) : s.len;
 }
 
 static bool is_letter(char c)
@@ -50,16 +49,16 @@ static struct parts split(struct str s)
         p.scheme = slice(s, 0, scheme);
         s = slice(s, scheme + 1, s.len);
     }
-    size_t hash = find_any(s, 0, "#");
+    size_t hash = find(s, 0, '#');
     if (hash < s.len)
         p.fragment = slice(s, hash + 1, s.len);
     s.len = hash;
-    size_t question = find_any(s, 0, "?");
+    size_t question = find(s, 0, '?');
     if (question < s.len)
         p.query = slice(s, question + 1, s.len);
     s.len = question;
     if (s.len >= 2 && s.ptr[0] == '/' && s.ptr[1] == '/') {
-        size_t end = find_any(s, 2, "/");
+        size_t end = find(s, 2, '/');
         p.authority = slice(s, 2, end);
         s = slice(s, end, s.len);
     }
@@ -77,9 +76,9 @@ static bool has_authority_scheme(struct str scheme)
     return false;
 }
 
-/* Copies without outer white space, tabs and line ends; backslashes of a web address that
- * stand before its query become slashes. */
-static bool tidy(struct str s, bool web, struct buf *out)
+/* Without outer white space, tabs and line ends; backslashes of a web address that stand
+ * before its query become slashes.  In place where nothing is to be done, else in `out`. */
+static struct str tidy(struct str s, bool web, struct buf *out)
 {
     bool in_path = true, plain = true;
 
@@ -90,16 +89,15 @@ static bool tidy(struct str s, bool web, struct buf *out)
     for (size_t i = 0; i < s.len; i++)
         plain &= (unsigned char)s.ptr[i] >= ' ' && s.ptr[i] != '\\';
     if (plain)
-        return buf_append(out, s.ptr, s.len);
+        return s;
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
         if (c == '\t' || c == '\n' || c == '\r')
             continue;
         in_path &= c != '?' && c != '#';
-        if (!buf_putc(out, web && in_path && c == '\\' ? '/' : c))
-            return false;
+        buf_push_char(out, web && in_path && c == '\\' ? '/' : c);
     }
-    return true;
+    return (struct str){buf_text(out), out->len};
 }
 
 static void put_encoded(struct buf *out, struct str s)
@@ -110,11 +108,11 @@ static void put_encoded(struct buf *out, struct str s)
         unsigned char c = (unsigned char)s.ptr[i];
         if (c > ' ' && c < 0x7F && c != '"' && c != '<' && c != '>' && c != '`')
             continue;
-        buf_append(out, s.ptr + from, i - from);
+        buf_push(out, s.ptr + from, i - from);
         buf_printf(out, "%%%02X", c);
         from = i + 1;
     }
-    buf_append(out, s.ptr + from, s.len - from);
+    buf_push(out, s.ptr + from, s.len - from);
 }
 
 static const char *default_port(struct str scheme)
@@ -141,7 +139,7 @@ static void put_authority(struct buf *out, struct str scheme, struct str authori
             colon = i - 1;
     put_encoded(out, slice(authority, 0, at));
     for (size_t i = at; i < colon; i++)
-        buf_putc(out, to_lower(authority.ptr[i]));
+        buf_push_char(out, to_lower(authority.ptr[i]));
     if (colon + 1 >= authority.len)
         return; /* no port, or an empty one */
     struct str port = slice(authority, colon + 1, authority.len);
@@ -150,8 +148,8 @@ static void put_authority(struct buf *out, struct str scheme, struct str authori
     const char *usual = default_port(scheme);
     if (usual && str_equal(port, str_of(usual)))
         return;
-    buf_putc(out, ':');
-    buf_append(out, port.ptr, port.len);
+    buf_push_char(out, ':');
+    buf_push(out, port.ptr, port.len);
 }
 
 static bool is_dot(struct str segment, unsigned dots)
@@ -176,7 +174,7 @@ static void put_path(struct buf *out, struct str path)
     size_t root = out->len, i = 0;
 
     while (i < path.len) {
-        size_t from = i + (path.ptr[i] == '/'), end = find_any(path, from, "/");
+        size_t from = i + (path.ptr[i] == '/'), end = find(path, from, '/');
         struct str segment = slice(path, from, end);
         bool last = end == path.len;
         i = end;
@@ -185,15 +183,15 @@ static void put_path(struct buf *out, struct str path)
                 out->len--;
             out->len -= out->len > root;
         } else if (!is_dot(segment, 1)) {
-            buf_putc(out, '/');
+            buf_push_char(out, '/');
             put_encoded(out, segment);
             continue;
         }
         if (last)
-            buf_putc(out, '/');
+            buf_push_char(out, '/');
     }
     if (out->len == root)
-        buf_putc(out, '/');
+        buf_push_char(out, '/');
 }
 
 /* The base's path up to its last slash, then the reference's. */
@@ -204,16 +202,16 @@ static bool merge(struct str base, struct str path, bool has_authority, struct b
     while (keep > 0 && base.ptr[keep - 1] != '/')
         keep--;
     if (keep == 0 && has_authority)
-        buf_putc(out, '/');
-    buf_append(out, base.ptr, keep);
-    return buf_append(out, path.ptr, path.len);
+        buf_push_char(out, '/');
+    buf_push(out, base.ptr, keep);
+    return buf_push(out, path.ptr, path.len);
 }
 
 static void put_scheme(struct buf *out, struct str scheme)
 {
     for (size_t i = 0; i < scheme.len; i++)
-        buf_putc(out, to_lower(scheme.ptr[i]));
-    buf_putc(out, ':');
+        buf_push_char(out, to_lower(scheme.ptr[i]));
+    buf_push_char(out, ':');
 }
 
 static bool put_whole(struct buf *out, const struct parts *p)
@@ -232,11 +230,11 @@ static bool put_whole(struct buf *out, const struct parts *p)
         put_encoded(out, p->path);
     }
     if (p->query.ptr) {
-        buf_putc(out, '?');
+        buf_push_char(out, '?');
         put_encoded(out, p->query);
     }
     if (p->fragment.ptr) {
-        buf_putc(out, '#');
+        buf_push_char(out, '#');
         put_encoded(out, p->fragment);
     }
     return true;
@@ -249,9 +247,9 @@ bool page_url_resolve(struct str base, struct str reference, struct buf *out)
     BUF(merged, out->max);
     struct parts b = split(base), r;
 
-    if (!tidy(reference, !b.scheme.ptr || has_authority_scheme(b.scheme), &clean))
+    r = split(tidy(reference, !b.scheme.ptr || has_authority_scheme(b.scheme), &clean));
+    if (clean.overflowed)
         return false;
-    r = split((struct str){buf_text(&clean), clean.len});
     if (r.scheme.ptr && !r.authority.ptr && has_authority_scheme(r.scheme)) {
         if (!b.scheme.ptr || !str_equal_nocase(b.scheme, r.scheme))
             return false;

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
-/* ---- blocks
- * ---------------------------------------------------------------------------------- */
+/* ---- blocks ------------------------------------------------------------------------------ */
 
 static struct str block_join(
         const struct page_digest *d, uint32_t from, uint32_t to, struct arena *life)
@@ -39,8 +38,7 @@ size_t page_blocks(const struct page_digest *d, struct arena *life, struct page_
     return n;
 }
 
-/* ---- words
- * ------------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------------- */
 
 enum char_class { CHAR_WORD, CHAR_SPACE, CHAR_TAIL, CHAR_OTHER };
 
@@ -89,10 +87,31 @@ static enum char_class class_at(struct str s, size_t at, size_t *ret_len)
     return class_of(c);
 }
 
+/* Letters, digits and _ of ASCII, which most words are made of. */
+static bool is_plain(char c)
+{
+    static const bool plain[128] = {
+            ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['_'] = true, ['a' ... 'z'] = true};
+    return c >= 0 && plain[(unsigned char)c];
+}
+
 bool page_word_next(struct str text, size_t *at, struct str *ret_word)
 {
     size_t i = *at, n, first = SIZE_MAX, end = 0;
 
+    while (i < text.len && text.ptr[i] == ' ')
+        i++;
+    if (i < text.len && is_plain(text.ptr[i])) {
+        first = i;
+        while (i < text.len && is_plain(text.ptr[i]))
+            i++;
+        end = i;
+        if (i == text.len || text.ptr[i] == ' ') {
+            *at = i;
+            *ret_word = (struct str){text.ptr + first, end - first};
+            return true;
+        }
+    }
     for (; i < text.len; i += n) {
         enum char_class c = class_at(text, i, &n);
         if (c == CHAR_SPACE) {
@@ -112,98 +131,83 @@ bool page_word_next(struct str text, size_t *at, struct str *ret_word)
     return true;
 }
 
+/* Folds what ASCII and the letters of Western Europe need; false: there is more to it. */
+static bool fold_simply(char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)s[i], d = i + 1 < len ? (unsigned char)s[i + 1] : 0;
+        if (c < 0x80) {
+            s[i] = to_lower(s[i]);
+            continue;
+        }
+        if (c != 0xC3 || d < 0x80 || d > 0xBF || d == 0x9F) /* U+00C0 to U+00FF but for ss */
+            return false;
+        if (d < 0x9F && d != 0x97)
+            s[i + 1] = (char)(d + 0x20);
+        i++;
+    }
+    return true;
+}
+
 bool page_word_fold(struct str word, struct buf *out)
 {
     size_t from = out->len;
-    bool ascii = true;
 
     if (!buf_append(out, word.ptr, word.len))
         return false;
-    for (size_t i = from; i < out->len; i++) {
-        ascii &= !(out->data[i] & 0x80);
-        out->data[i] = to_lower(out->data[i]);
-    }
-    if (ascii)
+    if (fold_simply(out->data + from, word.len))
         return true;
     utf8proc_uint8_t *folded = NULL;
     utf8proc_ssize_t n =
             utf8proc_map((const utf8proc_uint8_t *)word.ptr, (utf8proc_ssize_t)word.len,
                     &folded, UTF8PROC_STABLE | UTF8PROC_CASEFOLD | UTF8PROC_COMPOSE);
     if (n < 0)
-        return true; /* memory: what ASCII can do must do */
+        return true; /* memory: what was done must do */
     out->len = from;
     bool ok = buf_append(out, folded, (size_t)n);
     free(folded);
     return ok;
 }
 
-/* ---- paths
- * ------------------------------------------------------------------------------------- */
-
-struct step {
-    uint32_t node, left;
-};
+/* ---- paths ------------------------------------------------------------------------------- */
 
 /* Which of the siblings with its name the node is, and whether there are others. */
-static unsigned place_among(const struct page_digest *d, uint32_t first, uint32_t siblings,
-        uint32_t node, bool *ret_several)
+static unsigned place_among(const struct page_digest *d, uint32_t node, bool *ret_several)
 {
+    uint32_t parent = d->parent[node], at = parent == NO_NODE ? 0 : parent + 1;
+    uint32_t end = parent == NO_NODE ? d->nodes : d->end[parent];
     unsigned place = 0, twins = 0;
-    uint32_t at = first;
 
-    for (uint32_t i = 0; i < siblings && at < d->nodes; i++) {
-        if (d->tags[at] == d->tags[node]) {
-            twins++;
-            if (at <= node)
-                place++;
-        }
-        uint64_t promised = 1; /* skip the subtree */
-        while (promised && at < d->nodes)
-            promised = promised - 1 + d->children[at++];
+    for (; at < end; at = d->end[at]) {
+        twins += d->tags[at] == d->tags[node];
+        place += d->tags[at] == d->tags[node] && at <= node;
     }
     *ret_several = twins > 1;
     return place;
 }
 
-static void put_step(
-        const struct page_digest *d, uint32_t parent, uint32_t node, struct buf *out)
+static void put_step(const struct page_digest *d, uint32_t node, struct buf *out)
 {
-    struct str name = page_tag_name(d, d->tags[node]);
+    struct str name = d->tags[node] ? page_tag_name(d, d->tags[node]) : STR("text()");
     bool several;
-    unsigned place = parent == NO_NODE
-                             ? place_among(d, 0, d->nodes, node, &several)
-                             : place_among(d, parent + 1, d->children[parent], node, &several);
+    unsigned place = place_among(d, node, &several);
 
     buf_putc(out, '/');
-    if (d->tags[node] == 0)
-        name = STR("text()");
     buf_append(out, name.ptr, name.len);
     if (several)
         buf_printf(out, "[%u]", place);
 }
 
-static struct step *top_step(const struct buf *stack)
-{
-    return (struct step *)(void *)stack->data + stack->len / sizeof(struct step) - 1;
-}
-
 char *page_path(const struct page_digest *d, uint32_t node, struct arena *life)
 {
     BUF(path, PAGE_DEPTH_MAX * 16);
-    BUF(stack, (PAGE_DEPTH_MAX + 1) * sizeof(struct step));
+    BUF(steps, (PAGE_DEPTH_MAX + 1) * sizeof(uint32_t));
 
-    /* the open elements at `node`: walk there, keeping what is not finished */
-    for (uint32_t i = 0; i <= node && i < d->nodes; i++) {
-        while (stack.len && top_step(&stack)->left == 0)
-            stack.len -= sizeof(struct step);
-        if (stack.len)
-            top_step(&stack)->left--;
-        struct step s = {i, d->children[i]};
-        if (!buf_append(&stack, &s, sizeof s))
+    for (uint32_t i = node; i < d->nodes; i = d->parent[i])
+        if (!buf_append(&steps, &i, sizeof i))
             return arena_strdup(life, "");
-    }
-    const struct step *steps = (const struct step *)(const void *)stack.data;
-    for (size_t i = 0; i < stack.len / sizeof *steps; i++)
-        put_step(d, i ? steps[i - 1].node : NO_NODE, steps[i].node, &path);
+    const uint32_t *up = (const uint32_t *)(const void *)steps.data;
+    for (size_t i = steps.len / sizeof *up; i-- > 0;)
+        put_step(d, up[i], &path);
     return arena_strdup(life, buf_text(&path));
 }

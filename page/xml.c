@@ -31,8 +31,8 @@ static void on_start(void *arg, const xmlChar *name, const xmlChar **atts)
     size_t n = 0;
 
     for (; atts && atts[2 * n] && n < PAGE_ATTRIBUTES_MAX; n++)
-        attrs[n] = (struct pair){str_of((const char *)atts[2 * n]),
-                str_of(atts[2 * n + 1] ? (const char *)atts[2 * n + 1] : "")};
+        attrs[n] = (struct pair){.name = str_of((const char *)atts[2 * n]),
+                .value = str_of(atts[2 * n + 1] ? (const char *)atts[2 * n + 1] : "")};
     build_open(r->b, str_of((const char *)name), attrs, n);
     if (r->b->too_deep || r->b->overflowed)
         xmlStopParser(r->ctxt);

@@ -46,14 +46,24 @@ static enum err find_page(struct conn *c, const struct sha256 *key, struct arena
     return e;
 }
 
-static enum err need_page(struct conn *c, const char *url, struct arena *scratch,
+/* A plain GET is known by its URL alone. */
+static struct sha256 page_key(const struct store_step *st, struct arena *scratch)
+{
+    const char *key = st->url;
+    if (st->request && *st->request)
+        key = arena_printf(scratch, "%s\n%s", st->url, st->request);
+    return sha256_of(key, strlen(key));
+}
+
+static enum err need_page(struct conn *c, const struct store_step *st, struct arena *scratch,
         struct fault *f, int64_t *ret_id, bool *ret_is_new)
 {
-    struct sha256 key = sha256_of(url, strlen(url));
+    struct sha256 key = page_key(st, scratch);
     RESULT r = NULL;
     PARAMS(p, scratch);
-    params_text(&p, url);
+    params_text(&p, st->url);
     params_bytes(&p, key.bytes, sizeof key.bytes);
+    params_text(&p, st->request ? st->request : "");
     enum err e = conn_run(c, SQL_PAGE_PUT, &p, f, &r);
     if (e)
         return e;
@@ -144,7 +154,7 @@ static enum err step_create(
     st->ret_page_id = 0;
     st->ret_page_is_new = false;
     if (st->url)
-        e = need_page(c, st->url, scratch, f, &st->ret_page_id, &st->ret_page_is_new);
+        e = need_page(c, st, scratch, f, &st->ret_page_id, &st->ret_page_is_new);
     if (e)
         return e;
     RESULT r = NULL;
@@ -205,7 +215,7 @@ static enum err step_replace(struct conn *c, struct store_step *st, const struct
     st->ret_page_id = k->page_id;
     st->ret_page_is_new = false;
     if (st->url)
-        e = need_page(c, st->url, scratch, f, &st->ret_page_id, &st->ret_page_is_new);
+        e = need_page(c, st, scratch, f, &st->ret_page_id, &st->ret_page_is_new);
     if (e)
         return e;
     PARAMS(p, scratch);
@@ -284,11 +294,27 @@ static enum err put_event(struct conn *c, const struct store_step *st, const cha
     return conn_run(c, SQL_EVENT_PUT, &p, f, NULL);
 }
 
+static enum err step_host(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    PARAMS(p, scratch);
+    params_text(&p, st->url);
+    params_time(&p, st->ends_at);
+    enum err e = conn_run(c, SQL_HOST_PUT, &p, f, NULL);
+    if (e)
+        return e;
+    PARAMS(q, scratch);
+    params_time(&q, st->event_at);
+    return conn_run(c, SQL_HOSTS_DROP_OLD, &q, f, NULL);
+}
+
 static enum err do_step(
         struct conn *c, struct store_step *st, struct arena *scratch, struct fault *f)
 {
     struct known k = {.name = st->name};
     enum err e = OK;
+    if (st->kind == STORE_STEP_HOST)
+        return step_host(c, st, scratch, f);
     if (st->kind == STORE_STEP_OVERDUE)
         return step_overdue(c, st, scratch, f);
     if (st->kind != STORE_STEP_CREATE)
@@ -316,6 +342,7 @@ static enum err do_step(
         e = step_points(c, st, scratch, f);
         break;
     case STORE_STEP_EVENT:
+    case STORE_STEP_HOST:
     case STORE_STEP_OVERDUE:
         break;
     }

@@ -72,6 +72,7 @@ static void take_page(const PGresult *r, void *arg)
     struct store_page row = {
             .id = int_of(r, 0),
             .url = text_of(r, 1),
+            .request = text_of(r, 14),
             .latest_version = int_of(r, 2),
             .last_fetch_at = time_of(r, 3),
             .verified_at = time_of(r, 4),
@@ -106,6 +107,19 @@ enum err store_load_sentinels(struct store *s, struct fault *f,
 {
     struct loading l = {.sentinel = each, .arg = arg};
     return load(s, SQL_LOAD_SENTINELS, take_sentinel, &l, f);
+}
+
+/* There are few of them. */
+enum err store_load_hosts(struct store *s, struct fault *f,
+        void (*each)(const char *name, msec distrusted_until, void *arg), void *arg)
+{
+    RESULT r = NULL;
+    enum err e = store_connect(s, f);
+    if (!e)
+        e = conn_run(&s->conn, SQL_LOAD_HOSTS, NULL, f, &r);
+    for (int i = 0; !e && i < PQntuples(r); i++)
+        each(result_text(r, i, 0), result_time(r, i, 1), arg);
+    return e;
 }
 
 enum err store_load_pages(struct store *s, struct fault *f,

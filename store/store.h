@@ -92,6 +92,7 @@ enum store_query {
     STORE_Q_NOTIFICATIONS, /* $1 name or NULL */
     STORE_Q_FIGURES,       /* one row: counts of sentinels by state, pages, versions, changes,
                               pending, bytes */
+    STORE_Q_PAGE,          /* $1 url: when it is fetched, and why then */
     STORE_Q_NAMES,         /* every name, for "did you mean" */
     STORE_QUERY_COUNT
 };
@@ -142,7 +143,8 @@ struct store_sentinel {
 
 struct store_page {
     int64_t id;
-    const char *url;                  /* the normalised request */
+    const char *url;                  /* normalised */
+    const char *request;              /* what is asked beyond a plain GET of it; "" nothing */
     int64_t latest_version;           /* 0: none yet */
     msec last_fetch_at, verified_at;  /* MSEC_NEVER: not yet */
     msec next_fetch_at;               /* as the newest fetch planned it */
@@ -158,6 +160,9 @@ struct store_page {
  * last until `each` returns. */
 MUST_USE enum err store_load_sentinels(struct store *s, struct fault *f,
         void (*each)(const struct store_sentinel *row, void *arg), void *arg);
+/* Hosts whose validators are not believed. */
+MUST_USE enum err store_load_hosts(struct store *s, struct fault *f,
+        void (*each)(const char *name, msec distrusted_until, void *arg), void *arg);
 MUST_USE enum err store_load_pages(struct store *s, struct fault *f,
         void (*each)(const struct store_page *row, void *arg), void *arg);
 
@@ -257,6 +262,7 @@ enum store_step_kind {
                            starts_at and ends_at unless they are 0 */
     STORE_STEP_DROP,    /* sentinel, its changes and notifications; page when unused */
     STORE_STEP_EVENT,   /* a row in vigil.events only */
+    STORE_STEP_HOST,    /* `url`: a host whose validators are not believed until ends_at */
     STORE_STEP_POINTS,  /* what FROM and TO say, for a row of an older engine */
     STORE_STEP_OVERDUE, /* a fetch of page_id is, since event_at; the next one ends it */
 };
@@ -265,6 +271,7 @@ struct store_step {
     enum store_step_kind kind;
     int64_t sentinel_id; /* except for CREATE */
     const char *name, *owner, *definition, *state, *url, *monitor, *fetch, *compare;
+    const char *request; /* with `url`: what the page is; NULL or "": a plain GET */
     const char *from_point, *from_of, *to_point, *to_of; /* FROM, TO, and whose they name */
     int64_t page_id;
     msec installed_at, starts_at, ends_at, started_at, ended_at; /* MSEC_NEVER = null */

@@ -188,10 +188,65 @@ TEST(json, "JSON changes member by member, and how it is set does not count")
                                    "{\n  \"a\": 1,\n  \"b\": [2, 3]\n}", "application/json")),
             "N");
     EXPECT_TEXT(show(life, compare_leaf(life, any, "{\"a\":\"x, {y\",\"b\":2}",
-                                   "{\"a\":\"x, {y\",\"b\":2,\"c\":[]}", "application/json")),
-            "+\"c\": [ +]");
+                                   "{\"a\":\"x, {y\",\"b\":3}", "application/json")),
+            "~b: 2→b: 3");
+    EXPECT_INT(compare_leaf(life, any, "{\"a\":[]}", "{\"a\":{}}", "application/json")->result,
+            CDG_C);
+    EXPECT_INT(
+            compare_leaf(life, any, "{\"a\":1}", "{\"a\":\"1\"}", "application/json")->result,
+            CDG_C);
     EXPECT_INT(
             compare_leaf(life, any, "{\"a\":\"un", "{\"a\":\"\\", "application/json")->result,
+            CDG_C);
+}
+
+TEST(json_elements, "members of JSON are elements, and regions are found in it")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    static const char old[] = "{\"shop\": [{\"name\": \"tv\", \"price\": 5},"
+                              " {\"name\": \"cam\", \"price\": 7}]}";
+    static const char new_[] = "{\"shop\": [{\"name\": \"tv\", \"price\": 6},"
+                               " {\"name\": \"cam\", \"price\": 7},"
+                               " {\"name\": \"fax\", \"price\": 9}]}";
+    struct cdg_leaf l = leaf_of("element");
+    l.text = "item";
+    l.status = CDG_NEW;
+    EXPECT_TEXT(show(life, compare_leaf(life, l, old, new_, "application/json")), "+fax 9");
+    l.text = "price";
+    l.status = CDG_UPDATED;
+    EXPECT_TEXT(show(life, compare_leaf(life, l, old, new_, "application/json")), "~5→6");
+    l = leaf_of("all words");
+    l.region = CDG_REGION_XPATH;
+    l.selector = "/json/shop/item[1]/price";
+    EXPECT_TEXT(show(life, compare_leaf(life, l, old, new_, "application/json")), "+6 −5");
+    l.selector = "/json/shop/item[2]";
+    EXPECT_TEXT(show(life, compare_leaf(life, l, old, new_, "application/json")), "N");
+}
+
+TEST(text_whole, "plain text is one element")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    struct cdg_leaf l = leaf_of("tags");
+    EXPECT_TEXT(show(life, compare_leaf(life, l, "a\nb", "a\nc", "text/plain")), "N");
+    l = leaf_of("content");
+    EXPECT_TEXT(show(life, compare_leaf(life, l, "a\nb", "a\nc", "text/plain")), "+c −b");
+    l = leaf_of("keywords");
+    static const char *const words[] = {"one two"};
+    l.words = words;
+    l.nwords = 1;
+    EXPECT_TEXT(show(life, compare_leaf(life, l, "one", "one\ntwo", "text/plain")), "+one two");
+}
+
+TEST(data_types, "of what is no text only whether it is the same is known")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    static const char *const never[] = {"links", "images", "all words", "content", "structure"};
+    for (size_t i = 0; i < countof(never); i++)
+        EXPECT_TEXT(show(life, compare_leaf(life, leaf_of(never[i]), "\x89PNG1 a", "\x89PNG2 b",
+                                       "image/png")),
+                "N");
+    EXPECT_INT(compare_leaf(life, leaf_of("attributes"), "\x89PNG1", "\x89PNG2", "image/png")
+                       ->result,
             CDG_C);
 }
 

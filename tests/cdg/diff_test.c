@@ -81,23 +81,43 @@ static struct str_list words_of(struct arena *life, const char *text)
     return list;
 }
 
-TEST(ratio, "RA1 to RA4: the change ratio counts words kept in order")
+static bool ratio_is(const char *a, const char *b, double expected)
 {
-    static const struct {
-        const char *a, *b;
-        double expected;
-    } cases[] = {{"a b c d", "a b c d", 0}, {"a b c d", "a b x y", 0.5},
-            {"a b c d", "w x y z", 1}, {"a b c d", "a b c d e f g h", 1.0 / 3}, {"", "", 0},
-            {"", "x", 1}, {"a b", "b a", 0.5}};
-    for (size_t i = 0; i < countof(cases); i++) {
-        SCRATCH struct arena *life = arena_new(NULL, "t");
-        double r = list_ratio(words_of(life, cases[i].a), words_of(life, cases[i].b));
-        EXPECT(r > cases[i].expected - 1e-9 && r < cases[i].expected + 1e-9);
-    }
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    double r = list_ratio(words_of(life, a), words_of(life, b));
+    return r > expected - 1e-9 && r < expected + 1e-9;
 }
 
-/* ---- the table against a naive one
- * -------------------------------------------------------------- */
+TEST(RA1, "RA1: the same words have not changed")
+{
+    EXPECT(ratio_is("a b c d", "a b c d", 0));
+}
+
+TEST(RA2, "RA2: half of the words")
+{
+    EXPECT(ratio_is("a b c d", "a b x y", 0.5));
+}
+
+TEST(RA3, "RA3: all of the words")
+{
+    EXPECT(ratio_is("a b c d", "w x y z", 1));
+}
+
+TEST(RA4, "RA4: as many words again")
+{
+    EXPECT(ratio_is("a b c d", "a b c d e f g h", 1.0 / 3));
+}
+
+TEST(ratio_edges, "no words, all words new, the order of words")
+{
+    EXPECT(ratio_is("", "", 0));
+    EXPECT(ratio_is("", "x", 1));
+    EXPECT(ratio_is("x", "", 1));
+    EXPECT(ratio_is("a b", "b a", 0.5));
+    EXPECT(ratio_is("a a a a", "a", 0.6));
+}
+
+/* ---- the table against a naive one ------------------------------------------------------- */
 
 static size_t naive_length(const uint32_t *a, size_t na, const uint32_t *b, size_t nb)
 {
@@ -149,6 +169,34 @@ TEST(model, "matching is longest and earliest for random sequences")
             i = match[j] + 1;
             left--;
         }
+    }
+}
+
+struct two {
+    const uint32_t *a, *b;
+};
+
+static bool two_equal(const void *arg, size_t a, size_t b)
+{
+    const struct two *t = arg;
+    return t->a[a] == t->b[b];
+}
+
+TEST(few, "sequences that hardly differ are matched as the table matches them")
+{
+    uint32_t state = 7, a[30], b[30], table[30], few[30];
+    for (int round = 0; round < 20000; round++) {
+        size_t na = next_random(&state) % 30, nb = next_random(&state) % 30, length;
+        uint32_t symbols = 2 + next_random(&state) % 20;
+        for (size_t i = 0; i < na; i++)
+            a[i] = next_random(&state) % symbols;
+        for (size_t i = 0; i < nb; i++)
+            b[i] = i < na && next_random(&state) % 3 ? a[i] : next_random(&state) % symbols;
+        struct two t = {a, b};
+        struct lcs_pair pair = {na, nb, two_equal, &t, 0};
+        REQUIRE(lcs_match(a, na, b, nb, table) && lcs_match_few(&pair, few));
+        EXPECT(memcmp(table, few, nb * sizeof *few) == 0);
+        EXPECT(lcs_length_few(&pair, &length) && length == lcs_length(a, na, b, nb));
     }
 }
 

@@ -40,19 +40,43 @@ static char *elements(struct arena *life, const char *type, const char *before,
                 (expected));                                                                   \
     } while (0)
 
-TEST(XM1, "XM1 to XM4: new, updated, unchanged and deleted products")
+TEST(XM1, "XM1: the new product")
 {
     EXPECT_XML(C0, C1, CDG_NEW, "product", NULL, false, "fax 9");
+}
+
+TEST(XM2, "XM2: the updated product")
+{
     EXPECT_XML(C0, C1, CDG_UPDATED, "product", NULL, false, "tv 6");
+}
+
+TEST(XM3, "XM3: the unchanged product")
+{
     EXPECT_XML(C0, C1, CDG_UNCHANGED, "product", NULL, false, "cam 7");
+}
+
+TEST(XM4, "XM4: the deleted product")
+{
     EXPECT_XML(C1, C0, CDG_DELETED, "product", NULL, false, "fax 9");
 }
 
-TEST(XM5, "XM5 to XM8: what they contain")
+TEST(XM5, "XM5: the new product contains the word")
 {
     EXPECT_XML(C0, C1, CDG_NEW, "product", "fax", false, "fax 9");
+}
+
+TEST(XM6, "XM6: the updated product does not contain it")
+{
     EXPECT_XML(C0, C1, CDG_UPDATED, "product", "cam", false, "none");
+}
+
+TEST(XM7, "XM7: the word stands in the name, not in the product itself")
+{
     EXPECT_XML(C0, C1, CDG_NEW, "product", "fax", true, "none");
+}
+
+TEST(XM8, "XM8: the new name contains it itself")
+{
     EXPECT_XML(C0, C1, CDG_NEW, "name", "fax", true, "fax");
 }
 
@@ -72,10 +96,13 @@ TEST(XM10, "XM10: an id is what an element is known by")
     EXPECT_XML(a, b, CDG_UPDATED, "p", NULL, false, "a");
 }
 
-TEST(XM11, "XM11, XM12: the catalogue is updated; without a change word an element only has to "
-           "be there")
+TEST(XM11, "XM11: what contains an updated element is updated")
 {
     EXPECT_XML(C0, C1, CDG_UPDATED, "cat", NULL, false, "tv 6 cam 7 fax 9");
+}
+
+TEST(XM12, "XM12: without a change word an element only has to be there")
+{
     EXPECT_XML(C0, C1, CDG_EXISTS, "price", "7", true, "7");
     EXPECT_XML(C1, C1, CDG_EXISTS, "price", "7", true, "7");
     EXPECT_XML(C0, C1, CDG_EXISTS, "price", "8", true, "none");

@@ -42,6 +42,8 @@ static void try_kind(
     struct cdg_expr e = {.op = CDG_LEAF,
             .leaf = {.kind = kind, .text = "p", .words = words, .nwords = countof(words)}};
 
+    if (kind == cdg_kind_find("phrase"))
+        e.leaf.nwords = 0; /* by the text it contains */
     for (int round = 0; round < 4; round++) {
         e.leaf.counted = round == 1;
         e.leaf.on_text = true;

@@ -127,8 +127,7 @@ TEST(many, "ten thousand links are counted, the first five hundred listed")
     EXPECT(strstr(f->detail, "\"left_out\":9500") != NULL);
 }
 
-/* ---- images
- * ---------------------------------------------------------------------------------- */
+/* ---- images ------------------------------------------------------------------------------ */
 
 TEST(IM1, "IM1: a new image is told")
 {

@@ -61,7 +61,7 @@ TEST(words_joined, "inline elements do not separate words, others do")
 {
     EXPECT_WORDS("ab", "a<b>b</b>", "N");
     EXPECT_WORDS("ab", "a<br>b", "+a +b −ab");
-    EXPECT_WORDS("a b", "<td>a</td><td>b</td>", "N");
+    EXPECT_WORDS("a b", "<table><tr><td>a</td><td>b</td></table>", "N");
     EXPECT_WORDS("foobar", "<div>foo</div>bar", "+foo +bar −foobar");
 }
 
@@ -100,8 +100,7 @@ TEST(words_empty, "a page without words and one with punctuation only are the sa
     EXPECT_WORDS("", "a", "+a");
 }
 
-/* ---- keywords
- * ------------------------------------------------------------------------------------ */
+/* ---- keywords ---------------------------------------------------------------------------- */
 
 enum how { ANY, ALL, COUNTED };
 
@@ -199,8 +198,7 @@ TEST(keyword_refused, "a keyword without a letter, and none at all, are refused"
     EXPECT_INT(cdg_check(&e, (struct cdg_compare){CDG_PAIRWISE, 0}, &f), ERR_RANGE);
 }
 
-/* ---- CHANGED > n%
- * ---------------------------------------------------------------------------------- */
+/* ---- CHANGED > n% ------------------------------------------------------------------------ */
 
 static char *changed(struct arena *life, const char *kind, double percent, bool at_least,
         const char *before, const char *after)

@@ -184,8 +184,6 @@ def _():
              "NOTIFY BY email"),
             ("CREATE SENTINEL a USING http://a.org MONITOR links NOTIFY BY webhook http://b.org",
              "NOTIFY BY webhook"),
-            ("CREATE SENTINEL a USING http://a.org MONITOR links WITH (method = 'POST')",
-             "request options (WITH)"),
             ("SUBSCRIPTION S monitoring select <P/> where URL = 'http://x.org/a' report when daily",
              "SUBSCRIPTION")):
         later = "CREATE SENTINEL later USING http://a.org MONITOR links;\n"

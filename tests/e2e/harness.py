@@ -36,7 +36,7 @@ VIGIL = os.environ.get("VIGIL") or os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "../../build/engine/vigil")
 # Sanitizers make everything slower; patience is scaled, never the expectations.
 SLOW = float(os.environ.get("VIGIL_TEST_SLOWNESS", "1"))
-TRY = ["--allow", "127.0.0.0/8", "--set", "fetch.min_interval=1s"]
+TRY = ["--allow", "127.0.0.0/8", "--set", "fetch.min_interval=1s", "--set", "fetch.jitter=0"]
 
 _tests = []
 
@@ -284,6 +284,8 @@ class Site:
                     self.answer(404, "<p>no such page</p>")
                 else:
                     self.answer(200, page)
+
+            do_POST = do_PUT = do_GET
 
             def answer(self, status, body, headers=()):
                 body = body.encode() if isinstance(body, str) else body

@@ -12,7 +12,7 @@ VIEWS = {
               "evaluations changes notifications last_result error",
     "changes": "id sentinel at url old_version new_version inserted deleted updated moved summary "
                "detail",
-    "versions": "url version fetched_at last_modified etag size digest",
+    "versions": "url version fetched_at last_modified etag size digest request",
     "notifications": "id sentinel at method target state attempts next_try_at sent_at error",
     "events": "id at sentinel kind detail",
     "requests": "id verb text state exit_code answer",

@@ -186,8 +186,8 @@ TEST(cannot, "what cannot be run yet is refused where it stands, and nothing is 
             "CREATE SENTINEL a USING http://x.org MONITOR links COMPARE every:4",
             "CREATE SENTINEL a USING http://x.org AS p, http://y.org AS q MONITOR p.links OR "
             "q.links",
-            "CREATE SENTINEL a USING http://x.org MONITOR links WITH (method = 'POST', body = "
-            "'x')",
+            "CREATE SENTINEL a USING http://x.org MONITOR links WITH (header 'A: ${SECRET x}')",
+            "CREATE SENTINEL a USING http://x.org MONITOR links WITH (render = on)",
             "subscription T refresh 'http://x.org/' weekly report when daily",
     };
     for (size_t i = 0; i < countof(others); i++) {

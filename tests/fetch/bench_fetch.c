@@ -1,6 +1,7 @@
 /* How much the guards cost: fetch against a bare libcurl loop that downloads and counts.
  *
- * Same nginx, same run, same number of connections, alternating; what counts is the ratio.
+ * Same nginx, same run, same number of connections, alternating; the best round of each, as a
+ * ratio.
  *
  *     bench_fetch [PAGES]
  */
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { CONNECTIONS = 64, PAGE_BYTES = 47000, ROUNDS = 5 };
+enum { CONNECTIONS = 64, PAGE_BYTES = 47000, ROUNDS = 9 };
 
 struct bench {
     struct loop *loop;
@@ -60,7 +61,9 @@ static void fetch_one(struct bench *b)
     if (b->started == b->pages)
         return;
     snprintf(url, sizeof(url), "%s?%u", b->url, b->started++);
-    fetch_start(b->fetch, &(struct fetch_request){.url = url, .etag = b->etag}, fetched, b);
+    fetch_start(b->fetch,
+            &(struct fetch_request){.url = url, .is_spelled = true, .etag = b->etag}, fetched,
+            b);
 }
 
 static void run_fetch(struct bench *b)
@@ -223,32 +226,26 @@ static struct figures measure(const struct bench *settings, void (*run)(struct b
     return got;
 }
 
-static int by_size(const void *a, const void *b)
+/* The best of several: whoever else uses the machine can only make a round worse. */
+static void take_best(struct figures *best, struct figures f)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *all)
-{
-    qsort(all, ROUNDS, sizeof(*all), by_size);
-    return all[ROUNDS / 2];
+    if (f.pages_per_second > best->pages_per_second)
+        best->pages_per_second = f.pages_per_second;
+    if (best->cpu_us == 0 || f.cpu_us < best->cpu_us)
+        best->cpu_us = f.cpu_us;
 }
 
 static void compare(const char *what, const struct bench *settings)
 {
-    double rate[2][ROUNDS], cpu[2][ROUNDS];
+    struct figures ours = {0}, bare = {0};
     for (int i = 0; i < ROUNDS; i++) {
-        struct figures ours = measure(settings, run_fetch), bare = measure(settings, run_bare);
-        rate[0][i] = ours.pages_per_second;
-        cpu[0][i] = ours.cpu_us;
-        rate[1][i] = bare.pages_per_second;
-        cpu[1][i] = bare.cpu_us;
+        take_best(&ours, measure(settings, run_fetch));
+        take_best(&bare, measure(settings, run_bare));
     }
-    double r0 = median(rate[0]), r1 = median(rate[1]), c0 = median(cpu[0]), c1 = median(cpu[1]);
     printf("%-14s fetch %7.0f pages/s %5.1f us CPU   bare %7.0f pages/s %5.1f us CPU   "
            "rate %.2f  CPU %.2f\n",
-            what, r0, c0, r1, c1, r0 / r1, c0 / c1);
+            what, ours.pages_per_second, ours.cpu_us, bare.pages_per_second, bare.cpu_us,
+            ours.pages_per_second / bare.pages_per_second, ours.cpu_us / bare.cpu_us);
 }
 
 struct first {

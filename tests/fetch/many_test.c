@@ -92,7 +92,7 @@ TEST(turns, "a host whose server is silent does not keep another host from its t
 TEST(gap, "requests to one host keep their distance, other hosts do not wait for it")
 {
     struct fetch_options o = web_options;
-    o.host_gap = 200;
+    o.private_gap = 200;
     WEB(w, &o);
     unsigned port = server_hostile(w.life, "127.0.0.1");
     const char *url = arena_printf(w.life, "http://127.0.0.1:%u/good", port);
@@ -114,7 +114,7 @@ TEST(left_alone,
         "a host that asked to be left alone is not asked again, and the caller learns why")
 {
     struct fetch_options o = web_options;
-    o.host_gap = 1;
+    o.private_gap = 1;
     WEB(w, &o);
     unsigned port = server_hostile(w.life, "127.0.0.1");
     struct answer *a = web_get(&w, "http://127.0.0.1:%u/status/503+x", port);

@@ -54,22 +54,18 @@ TEST(late_answer, "an answer that was on its way when the host stopped us does n
 TEST(jitter, "intervals are spread by a tenth to both sides, evenly, and always the same")
 {
     enum { N = 10000, BUCKETS = 20 };
-    int buckets[BUCKETS] = {0}, phases[BUCKETS] = {0};
+    int buckets[BUCKETS] = {0};
     char key[64];
     for (int i = 0; i < N; i++) {
         snprintf(key, sizeof(key), "http://example.org/%d", i);
-        msec j = fetch_jitter(key, 3600 * S), p = fetch_phase_of(key, 3600 * S);
+        msec j = fetch_jitter(key, 3600 * S, 10);
         EXPECT(j >= 3240 * S && j <= 3960 * S);
-        EXPECT(p >= 0 && p < 3600 * S);
-        EXPECT_INT(fetch_jitter(key, 3600 * S), j);
+        EXPECT_INT(fetch_jitter(key, 3600 * S, 10), j);
         buckets[(j - 3240 * S) * BUCKETS / (720 * S + 1)]++;
-        phases[p * BUCKETS / (3600 * S)]++;
     }
-    for (int b = 0; b < BUCKETS; b++) {
+    for (int b = 0; b < BUCKETS; b++)
         EXPECT(buckets[b] <= N / BUCKETS * 3 / 2 && buckets[b] >= N / BUCKETS / 2);
-        EXPECT(phases[b] <= N / BUCKETS * 3 / 2 && phases[b] >= N / BUCKETS / 2);
-    }
-    EXPECT_INT(fetch_jitter("x", 0), 0);
-    EXPECT_INT(fetch_phase_of("x", 1), 0);
+    EXPECT_INT(fetch_jitter("x", 0, 10), 0);
+    EXPECT_INT(fetch_jitter("x", 3600 * S, 0), 3600 * S);
 }
 TEST_MAIN()

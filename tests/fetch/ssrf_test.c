@@ -124,6 +124,80 @@ TEST(redirected, "no redirect gets through either")
     EXPECT_INT(server_canary_accepts(&canary), 0);
 }
 
+TEST(rebinding, "a name that leads to an allowed address first and to a private one then")
+{
+    static const char *const private[] = {"127.0.0.1", "127.0.0.2", "0.0.0.0", "[::1]",
+            "[::ffff:127.0.0.1]", "[::]", "10.0.0.1", "169.254.169.254", "192.168.0.1",
+            "172.16.0.1", "100.64.0.1", "[fe80::1]", "[fd00::2]", "[64:ff9b::7f00:1]",
+            "[2002:7f00:1::]"};
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    struct server_canary canary;
+    server_canary(life, "::", &canary);
+    unsigned port = server_hostile(life, "127.0.0.3");
+    for (size_t i = 0; i < countof(private); i++) {
+        /* The allowed address does not listen at the canary's port; libcurl tries the next. */
+        const char *names[] = {arena_printf(life, "rebound.example:%u:127.0.0.3", port),
+                arena_printf(life, "rebound.example:%u:%s", canary.port, private[i]),
+                arena_printf(life, "both.example:%u:%s,10.0.0.1", canary.port, private[i])};
+        struct fetch_options o = web_options;
+        o.allow = only_ours;
+        o.nallow = 1;
+        o.resolve = names;
+        o.nresolve = countof(names);
+        WEB(w, &o);
+        EXPECT_INT(web_get(&w, "http://rebound.example:%u/good", port)->outcome, FETCH_OK);
+        EXPECT_INT(
+                web_get(&w, "http://rebound.example:%u/", canary.port)->outcome, FETCH_FAILED);
+        EXPECT_INT(web_get(&w, "http://both.example:%u/", canary.port)->outcome, FETCH_FAILED);
+        EXPECT_INT(
+                web_get(&w, "http://rebound.example:%u/redirect/302/http://rebound.example:%u/",
+                        port, canary.port)
+                        ->outcome,
+                FETCH_FAILED);
+    }
+    EXPECT_INT(server_canary_accepts(&canary), 0);
+}
+
+TEST(reused, "a connection that one policy made is not used by another")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    unsigned port = server_hostile(life, "127.0.0.1");
+    WEB(open, &web_options);
+    struct fetch_options o = options_for(life, port);
+    WEB(shut, &o);
+    for (size_t i = 0; i < countof(forms); i++) {
+        EXPECT_INT(web_get(&open, "http://127.0.0.1:%u/good", port)->outcome, FETCH_OK);
+        struct answer *a = web_get(&shut, "%s", form_url(life, i, port));
+        if (a->outcome != FETCH_FAILED || a->wire_bytes)
+            test_fail(__FILE__, __LINE__, "%s was fetched", forms[i]);
+    }
+    char *good = web_get(&open, "http://127.0.0.1:%u/count-of/good", port)->body;
+    EXPECT_INT(strtol(good, NULL, 10), countof(forms));
+    EXPECT_TEXT(web_get(&open, "http://127.0.0.1:%u/count-of/", port)->body, "0");
+}
+
+TEST(robots, "robots.txt is no way in either, neither asked for nor by its redirects")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    struct server_canary canary;
+    server_canary(life, "::", &canary);
+    struct fetch_options o = options_for(life, canary.port);
+    unsigned port = server_hostile(life, "127.0.0.3");
+    WEB(say, &o);
+    o.robots = FETCH_ROBOTS_ALL;
+    for (size_t i = 0; i < countof(forms); i++) {
+        WEB(w, &o);
+        EXPECT_INT(web_get(&w, "%s", form_url(life, i, canary.port))->outcome, FETCH_FAILED);
+        web_get(&say, "http://127.0.0.3:%u/robots-say/302/%s", port,
+                form_url(life, i, canary.port));
+        web_get(&w, "http://127.0.0.3:%u/good",
+                port); /* a redirect to no URL forbids nothing */
+    }
+    char *asked = web_get(&say, "http://127.0.0.3:%u/count-of/robots.txt", port)->body;
+    EXPECT_INT(strtol(asked, NULL, 10), countof(forms)); /* it did redirect, every time */
+    EXPECT_INT(server_canary_accepts(&canary), 0);
+}
+
 TEST(alive, "the canary would have noticed")
 {
     SCRATCH struct arena *life = arena_new(NULL, "test");

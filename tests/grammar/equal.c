@@ -80,7 +80,7 @@ static bool same_request(const struct grammar_request *a, const struct grammar_r
             return false;
     return same_text(a->method, b->method) && same_text(a->body, b->body) &&
            same_text(a->user_agent, b->user_agent) && a->timeout == b->timeout &&
-           a->follow == b->follow;
+           a->follow == b->follow && a->cookies == b->cookies && a->render == b->render;
 }
 
 bool same_definition(const struct grammar_definition *a, const struct grammar_definition *b)

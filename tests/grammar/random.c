@@ -250,6 +250,8 @@ static void request(struct random *r, struct grammar_request *q)
         q->headers[i] = (struct grammar_header){"X-A", values[random_below(r, 4)], {0}};
     q->timeout = maybe(r) ? (1 + random_below(r, 60)) * MSEC_PER_SECOND : 0;
     q->follow = maybe(r) ? (int)random_below(r, 21) : -1;
+    q->cookies = maybe(r);
+    q->render = maybe(r);
     if (!q->method && !q->body && !q->user_agent && !q->n_headers && !q->timeout)
         q->follow = 3; /* WITH () says nothing */
 }

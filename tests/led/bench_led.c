@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static int over_limit;
 static uint64_t fired;
@@ -170,10 +171,21 @@ static double raise_ns(struct led *led, long raises)
     return (now() - start) * 1e9 / (double)raises;
 }
 
+/* The best of three, for others use the machine too. */
+static double raise_best_ns(struct led *led, long raises)
+{
+    double best = raise_ns(led, raises);
+    for (int i = 0; i < 2; i++) {
+        double ns = raise_ns(led, raises);
+        best = ns < best ? ns : best;
+    }
+    return best;
+}
+
 static void raises(long n, double lookup, double timer)
 {
     struct led *led = led_new(0, 0);
-    double ns = raise_ns(led, n);
+    double ns = raise_best_ns(led, n);
     led_free(led);
     report_limit("raises through 10000 AND/SEQ nodes, recent", 1e3 / ns, "M/s", 2, false);
     report("  one raise / (one look-up + one timer)", ns / (lookup + timer), "times");
@@ -185,7 +197,7 @@ static void raises(long n, double lookup, double timer)
             abort();
         on(led, e, LED_RECENT);
     }
-    double crowded = raise_ns(led, n);
+    double crowded = raise_best_ns(led, n);
     led_free(led);
     report_limit("a raise among a million unrelated events / alone", crowded / ns, "times", 1.5,
             true);
@@ -213,27 +225,73 @@ struct stream {
     struct led_rule *rule;
 };
 
-static void streams(long n, double timer)
+/* What the process has in memory, as the system sees it. */
+static size_t resident(void)
 {
-    struct led *led = led_new(0, 0);
-    struct stream *all = calloc((size_t)n, sizeof *all);
-    double start = now();
+    long all, pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%ld %ld", &all, &pages) != 2)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Bytes a piece since `*before`, which becomes now. */
+static double more_bytes(const struct led *led, size_t *before, long n)
+{
+    size_t now_held = bytes(led), since = now_held - *before;
+    *before = now_held;
+    return (double)since / (double)n;
+}
+
+static void streams_made(struct led *led, struct stream *all, long n)
+{
+    size_t held = bytes(led), seen = resident();
     for (long i = 0; i < n; i++) {
-        struct stream *s = &all[i];
-        s->ds = led_primitive(led, NULL);
-        s->de = led_primitive(led, NULL);
-        if (led_periodic(led, s->ds, 1000 + i % 1000, s->de, NULL, &s->p))
-            abort();
-        s->rule = on(led, s->p, LED_RECENT);
+        all[i].ds = led_primitive(led, NULL);
+        all[i].de = led_primitive(led, NULL);
     }
-    report("P(DS, T, DE) with its own DS, DE and rule, made", (now() - start) * 1e9 / (double)n,
-            "ns");
-    start = now();
+    report("a primitive event", more_bytes(led, &held, n) / 2, "bytes");
+    for (long i = 0; i < n; i++)
+        if (led_periodic(led, all[i].ds, 1000 + i % 1000, all[i].de, NULL, &all[i].p))
+            abort();
+    report("the expression P(DS, T, DE)", more_bytes(led, &held, n), "bytes");
+    for (long i = 0; i < n; i++)
+        all[i].rule = on(led, all[i].p, LED_RECENT);
+    double node_and_rule = more_bytes(led, &held, n);
+    double start = now();
     for (long i = 0; i < n; i++)
         if (led_resume_periodic(led, all[i].p, LED_RECENT, 0, MSEC_NEVER, NULL))
             abort();
     report_limit("all their series resumed", now() - start, "s", 2, true);
-    report("  with everything, each", (double)bytes(led) / (double)n, "bytes");
+    double series = more_bytes(led, &held, n);
+    double whole = (double)bytes(led) / (double)n,
+           rss = (double)(resident() - seen) / (double)n;
+
+    struct led_rule **more = calloc((size_t)n, sizeof *more);
+    for (long i = 0; i < n; i++)
+        more[i] = on(led, all[i].p, LED_RECENT);
+    double rule = more_bytes(led, &held, n);
+    for (long i = 0; i < n; i++)
+        led_rule_delete(led, more[i]);
+    free(more);
+    report("a rule", rule, "bytes");
+    report_limit("P at work: node, live series and timer", node_and_rule - rule + series,
+            "bytes", 160, true);
+    report_limit(
+            "P(DS, T, DE) with its own DS and DE, its rule, live", whole, "bytes", 400, true);
+    report("  the same as the system sees it", rss, "bytes");
+}
+
+static void streams(long n, double timer)
+{
+    struct led *led = led_new(0, 0);
+    struct stream *all = calloc((size_t)n, sizeof *all);
+    memset(all, 0, (size_t)n * sizeof *all); /* touched, so that it does not count below */
+    double start = now();
+    streams_made(led, all, n);
+    report("  made, measured and resumed", (now() - start) * 1e9 / (double)n, "ns");
 
     fired = 0;
     start = now();
@@ -255,6 +313,22 @@ static void streams(long n, double timer)
     led_free(led);
 }
 
+/* What waits for an instant, and nothing else. */
+static void instants(long n)
+{
+    struct led *led = led_new(0, 0);
+    size_t held = bytes(led);
+    for (long i = 0; i < n; i++) {
+        struct led_event *e;
+        if (led_absolute(led, 1000 + i, NULL, &e))
+            abort();
+        on(led, e, LED_CHRONICLE);
+        led_event_drop(led, e);
+    }
+    report("an absolute event, pending, with its rule", more_bytes(led, &held, n), "bytes");
+    led_free(led);
+}
+
 /* ---- snapshots ---- */
 
 static bool bind(void *ctx, struct led_rule *r, struct led_rule_spec *spec)
@@ -265,7 +339,26 @@ static bool bind(void *ctx, struct led_rule *r, struct led_rule_spec *spec)
     return true;
 }
 
-static void snapshot(long n)
+static void snapshot(struct led *led, const char *what, long n)
+{
+    struct buf out;
+    buf_init(&out, (size_t)4 << 30);
+    double start = now();
+    if (led_save(led, &out, NULL))
+        abort();
+    led_free(led);
+    printf("%s: %ld in a snapshot\n", what, n);
+    report("  saved", now() - start, "s");
+    report("  each", (double)out.len / (double)n, "bytes");
+    start = now();
+    if (led_restore(out.data, out.len, bind, NULL, NULL, &led))
+        abort();
+    report_limit("  restored", now() - start, "s", 2, true);
+    led_free(led);
+    buf_done(&out);
+}
+
+static void snapshots(long n)
 {
     struct led *led = led_new(0, 0);
     struct led_event *a = led_primitive(led, "A"), *z = led_primitive(led, "Z"), *p;
@@ -274,20 +367,17 @@ static void snapshot(long n)
     on(led, p, LED_CONTINUOUS);
     for (long i = 0; i < n; i++)
         (void)led_raise(led, a, 0, NULL);
-    struct buf out;
-    buf_init(&out, (size_t)4 << 30);
-    double start = now();
-    if (led_save(led, &out, NULL))
-        abort();
-    report("snapshot of all series saved", now() - start, "s");
-    report("  each", (double)out.len / (double)n, "bytes");
-    led_free(led);
-    start = now();
-    if (led_restore(out.data, out.len, bind, NULL, NULL, &led))
-        abort();
-    report_limit("  restored", now() - start, "s", 2, true);
-    led_free(led);
-    buf_done(&out);
+    snapshot(led, "series of one P", n);
+
+    led = led_new(0, 0);
+    for (long i = 0; i < n; i++) {
+        struct led_event *ds = led_primitive(led, NULL);
+        if (led_periodic(led, ds, 1000 + i, led_primitive(led, NULL), NULL, &p))
+            abort();
+        on(led, p, LED_RECENT);
+        (void)led_raise(led, ds, 0, NULL);
+    }
+    snapshot(led, "P(DS, T, DE) with everything", n);
 }
 
 int main(int argc, char **argv)
@@ -305,6 +395,7 @@ int main(int argc, char **argv)
     raises(n, lookup, timer);
     series_bytes(n);
     streams(n, timer);
-    snapshot(n);
+    instants(n);
+    snapshots(n);
     return over_limit;
 }

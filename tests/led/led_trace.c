@@ -1,4 +1,4 @@
-/* led-trace FILE.json [--check]: runs traces and prints what was detected, one JSON object a
+/* led-trace [--check] FILE.json...: runs traces and prints what was detected, one JSON object a
  * line.  With --check it compares with what they expect instead.
  *
  * Exit 0: done.  1: a trace came out differently; both results are shown.  2: the file or a
@@ -9,10 +9,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *id_of(const json_t *trace)
+/* `trace 3, "its id"` */
+static void print_place(FILE *to, const char *path, size_t index, const json_t *trace)
 {
     const char *id = json_string_value(json_object_get(trace, "id"));
-    return id ? id : "trace";
+    fprintf(to, "%s: trace %zu", path, index + 1);
+    if (id)
+        fprintf(to, ", \"%s\"", id);
+}
+
+/* A field misspelt is a field left out, which may well go unnoticed. */
+static void warn_unknown(const char *path, size_t index, json_t *trace)
+{
+    static const char *const known[] = {
+            "id", "expr", "rules", "context", "history", "until", "expect", "note", "comment"};
+    const char *key;
+    json_t *value;
+    json_object_foreach(trace, key, value)
+    {
+        bool is_known = false;
+        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+            is_known |= strcmp(key, known[i]) == 0;
+        if (is_known)
+            continue;
+        fprintf(stderr, "led-trace: ");
+        print_place(stderr, path, index, trace);
+        fprintf(stderr, ": warning: field \"%s\" means nothing here\n", key);
+    }
 }
 
 static void print(FILE *to, const char *before, const json_t *v)
@@ -22,44 +45,41 @@ static void print(FILE *to, const char *before, const json_t *v)
     free(text);
 }
 
-static int run_one(const json_t *trace, bool check)
+struct tally {
+    size_t checked, unexpecting;
+};
+
+static int run_one(const char *path, size_t index, json_t *trace, struct tally *checks)
 {
+    warn_unknown(path, index, trace);
     struct fault f = {0};
     struct trace_options opt = {0};
     struct trace_result r;
     if (trace_run(trace, &opt, &f, &r)) {
-        fprintf(stderr, "led-trace: %s: %s\n", id_of(trace), f.message);
+        fprintf(stderr, "led-trace: ");
+        print_place(stderr, path, index, trace);
+        fprintf(stderr, ": %s\n", f.message);
         return 2;
     }
     int status = 0;
-    if (!check) {
+    if (!checks) {
         print(stdout, "", r.output);
     } else if (!trace_matches(trace, r.output)) {
-        printf("%s: differs\n", id_of(trace));
+        print_place(stdout, path, index, trace);
+        printf(" differs\n");
         print(stdout, "  expected ", json_object_get(trace, "expect"));
         print(stdout, "  got      ", r.output);
         status = 1;
+    } else {
+        checks->checked++;
+        checks->unexpecting += !json_object_get(trace, "expect");
     }
     json_decref(r.output);
     return status;
 }
 
-int main(int argc, char **argv)
+static int run_file(const char *path, struct tally *checks)
 {
-    const char *path = NULL;
-    bool check = false;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--check") == 0)
-            check = true;
-        else if (!path && (argv[i][0] != '-' || argv[i][1] == 0))
-            path = argv[i];
-        else
-            path = NULL, i = argc;
-    }
-    if (!path) {
-        fprintf(stderr, "usage: led-trace FILE.json [--check]\n");
-        return 2;
-    }
     struct fault f = {0};
     json_t *traces;
     if (trace_load(path, &f, &traces)) {
@@ -70,11 +90,44 @@ int main(int argc, char **argv)
         return 2;
     }
     int status = 0;
-    size_t count = json_array_size(traces);
-    for (size_t i = 0; i < count && status == 0; i++)
-        status = run_one(json_array_get(traces, i), check);
-    if (check && status == 0)
-        printf("%zu traces as expected\n", count);
+    for (size_t i = 0; i < json_array_size(traces) && status == 0; i++)
+        status = run_one(path, i, json_array_get(traces, i), checks);
     json_decref(traces);
+    return status;
+}
+
+static int usage(FILE *to)
+{
+    fprintf(to, "usage: led-trace [--check] FILE.json...\n"
+                "Runs event traces and prints what was detected, one JSON object a line; - is\n"
+                "standard input.  With --check, stops at the first that is not what its\n"
+                "\"expect\" says, with exit 1.  docs/led.md describes the files.\n");
+    return to == stdout ? 0 : 2;
+}
+
+int main(int argc, char **argv)
+{
+    bool check = false;
+    int files = 0, status = 0;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--check") == 0)
+            check = true;
+        else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return usage(stdout);
+        else if (argv[i][0] == '-' && argv[i][1])
+            return usage(stderr);
+        else
+            files++;
+    }
+    if (files == 0)
+        return usage(stderr);
+    struct tally checks = {0};
+    for (int i = 1; i < argc && status == 0; i++)
+        if (strcmp(argv[i], "--check") != 0)
+            status = run_file(argv[i], check ? &checks : NULL);
+    if (check && status == 0)
+        printf("%zu traces as expected\n", checks.checked - checks.unexpecting);
+    if (check && status == 0 && checks.unexpecting)
+        printf("%zu traces have nothing to compare with\n", checks.unexpecting);
     return status;
 }

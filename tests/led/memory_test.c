@@ -106,4 +106,50 @@ TEST(hoard, "initiators that nothing ever terminates are let go, oldest first, a
     led_free(led);
 }
 
+TEST(hoard_any, "ANY keeps as many of each operand, whatever it has of the others")
+{
+    struct led *led = led_new(0, 0);
+    struct led_event *e[] = {
+            led_primitive(led, "A"), led_primitive(led, "B"), led_primitive(led, "C")};
+    struct led_event *any;
+    CHECK(led_any(led, 3, 3, e, NULL, &any) == OK);
+    struct led_rule_spec spec = {.action = tick, .context = LED_CUMULATIVE};
+    struct led_rule *r;
+    CHECK(led_rule_new(led, any, &spec, NULL, &r) == OK);
+    for (int i = 0; i < 10005; i++)
+        led_raise(led, e[0], 0, NULL);
+    for (int i = 0; i < 20; i++)
+        led_raise(led, e[1], 0, NULL);
+    struct led_stats st;
+    led_stats_get(led, &st);
+    EXPECT_INT(st.dropped, 5);
+    EXPECT_INT(st.occurrences, 10020);
+    led_free(led);
+}
+
+TEST(small, "a clock of one's own costs at most 400 bytes, and one more series of it 160")
+{
+    enum { N = 200000 };
+    struct led *led = led_new(0, 0);
+    struct led_rule_spec spec = {.action = tick, .context = LED_RECENT};
+    struct led_rule *r;
+    size_t whole = bytes(led);
+    for (int i = 0; i < N; i++) {
+        struct led_event *ds = led_primitive(led, NULL), *de = led_primitive(led, NULL), *p;
+        CHECK(led_periodic(led, ds, 1000, de, NULL, &p) == OK);
+        CHECK(led_rule_new(led, p, &spec, NULL, &r) == OK);
+        CHECK(led_raise(led, ds, 0, NULL) == OK);
+    }
+    EXPECT((bytes(led) - whole) / N <= 400);
+    struct led_event *a = led_primitive(led, NULL), *z = led_primitive(led, NULL), *p;
+    CHECK(led_periodic(led, a, 1000, z, NULL, &p) == OK);
+    spec.context = LED_CONTINUOUS;
+    CHECK(led_rule_new(led, p, &spec, NULL, &r) == OK);
+    size_t before = bytes(led);
+    for (int i = 0; i < N; i++)
+        CHECK(led_raise(led, a, 0, NULL) == OK);
+    EXPECT((bytes(led) - before) / N <= 160);
+    led_free(led);
+}
+
 TEST_MAIN()

@@ -286,4 +286,63 @@ TEST(replayed_raise, "what a rule raises during replay happens then, not now")
     led_free(led);
 }
 
+TEST(settled, "settled rules run when all that is due at the instant has happened")
+{
+    start();
+    struct led_event *a = led_primitive(led, "A"), *end = led_primitive(led, "end(s1)"), *abs,
+                     *plus;
+    CHECK(led_plus(led, a, 10, NULL, &plus) == OK);
+    CHECK(led_absolute(led, 10, NULL, &abs) == OK);
+    struct actor first = {.letter = '1', .then = RAISE, .event = end}, other = {.letter = '2'},
+                 by_end = {.letter = 'e'}, by_plus = {.letter = 'p'}, urgent = {.letter = 'u'};
+    on(plus, &by_plus, 1, LED_SETTLED); /* a PLUS is due before an absolute event */
+    on(end, &by_end, 1, LED_SETTLED);   /* raised inside the first end */
+    on(abs, &first, 1, LED_IMMEDIATE);
+    on(abs, &other, 1, LED_IMMEDIATE);
+    on(abs, &urgent, 9, LED_SETTLED);
+    led_raise(led, a, 0, NULL);
+    led_advance(led, 10, 10);
+    EXPECT_TEXT(diary, "12upe");
+    led_free(led);
+}
+
+TEST(settled_late, "settled rules of different instants keep their instants in a replay")
+{
+    start();
+    struct led_event *a = led_primitive(led, "A"), *z = led_primitive(led, "Z"), *at[3], *p;
+    CHECK(led_periodic(led, a, 4, z, NULL, &p) == OK);
+    struct actor starts[3] = {{.letter = 'a'}, {.letter = 'b'}, {.letter = 'c'}},
+                 ends[3] = {{.letter = 'A'}, {.letter = 'B'}, {.letter = 'C'}},
+                 tick = {.letter = 't'};
+    for (int i = 0; i < 3; i++) {
+        CHECK(led_absolute(led, 10 * (i + 1), NULL, &at[i]) == OK);
+        on(at[i], &starts[i], 9, LED_SETTLED);
+        on(at[i], &ends[i], 1, LED_IMMEDIATE);
+    }
+    on(p, &tick, 9, LED_IMMEDIATE);
+    led_raise(led, a, 0, NULL);
+    led_wake(led, 30, 30); /* the last instant is the end of the gap */
+    EXPECT_TEXT(diary, "AaBbCct");
+    led_free(led);
+}
+
+TEST(settled_raise, "a raise of the program is settled at its end, and so is what follows")
+{
+    start();
+    struct led_event *e = led_primitive(led, "E"), *f = led_primitive(led, "F");
+    static struct led_rule *victim;
+    struct actor s = {.letter = 's', .then = RAISE, .event = f}, i = {.letter = 'i'},
+                 d = {.letter = 'd'}, fs = {.letter = 'f'}, gone = {.letter = 'g'},
+                 killer = {.letter = 'k', .then = DELETE, .rule = &victim};
+    on(e, &s, 1, LED_SETTLED);
+    on(e, &d, 1, LED_DEFERRED);
+    on(e, &i, 1, LED_IMMEDIATE);
+    on(f, &fs, 1, LED_SETTLED);
+    victim = on(e, &gone, 0, LED_SETTLED);
+    on(f, &killer, 1, LED_IMMEDIATE);
+    led_raise(led, e, 0, NULL);
+    EXPECT_TEXT(diary, "idskf");
+    led_free(led);
+}
+
 TEST_MAIN()

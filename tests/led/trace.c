@@ -13,10 +13,20 @@
 
 /* ---- what all files of a run need ---- */
 
-void trace_fail(struct run *run, enum err code, const char *what)
+void trace_fail(struct run *run, enum err code, const char *fmt, ...)
 {
-    if (!run->err)
-        run->err = fault_set(run->f, code, "%s", what);
+    if (run->err)
+        return;
+    BUF(text, 1000);
+    if (run->part && json_is_array(json_object_get(run->trace, run->part)))
+        buf_printf(&text, "%s[%zu]: ", run->part, run->item);
+    else if (run->part)
+        buf_printf(&text, "%s: ", run->part);
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    run->err = fault_set(run->f, code, "%s", buf_text(&text));
 }
 
 size_t trace_limit(const struct run *run)
@@ -45,7 +55,7 @@ bool trace_integer(struct run *run, const json_t *v, const char *what, int64_t *
         *ret = json_integer_value(v);
         return true;
     }
-    trace_fail(run, ERR_SYNTAX, what);
+    trace_fail(run, ERR_SYNTAX, "%s", what);
     return false;
 }
 
@@ -64,13 +74,13 @@ static void cut_here(struct run *run)
     BUF(bytes, SNAPSHOT_MAX);
     struct fault f;
     if (led_save(run->led, &bytes, &f)) {
-        trace_fail(run, f.code, f.message);
+        trace_fail(run, f.code, "%s", f.message);
         return;
     }
     struct led *again;
     enum err err = led_restore(bytes.data, bytes.len, trace_rule_bind, run, &f, &again);
     if (err) {
-        trace_fail(run, err, f.message);
+        trace_fail(run, err, "%s", f.message);
         return;
     }
     led_free(run->led);
@@ -104,11 +114,11 @@ static void advance(struct run *run, msec to) /* (1) */
 static void gap(struct run *run, msec t, const json_t *op, bool is_down)
 {
     int64_t until;
-    if (!trace_integer(
-                run, json_object_get(op, "until"), "a gap wants an integer until", &until))
+    if (!trace_integer(run, json_object_get(op, "until"),
+                "down and stall want an integer, \"until\"", &until))
         return;
     if (until < t) {
-        trace_fail(run, ERR_SYNTAX, "a gap ends before it begins");
+        trace_fail(run, ERR_SYNTAX, "a gap that ends at %lld has not begun", (long long)until);
         return;
     }
     if (until <= led_now(run->led))
@@ -131,12 +141,13 @@ static void apply(struct run *run, msec t, const json_t *what)
     const char *op = json_string_value(json_object_get(what, "op"));
     int64_t by;
     if (!op) {
-        trace_fail(run, ERR_SYNTAX, "what happens is neither a name nor an operation");
+        trace_fail(run, ERR_SYNTAX,
+                "what happens is neither a name nor an operation like {\"op\": \"down\", ...}");
     } else if (strcmp(op, "down") == 0 || strcmp(op, "stall") == 0) {
         gap(run, t, what, op[0] == 'd');
     } else if (strcmp(op, "wall_jump") == 0) {
-        if (trace_integer(
-                    run, json_object_get(what, "by"), "wall_jump wants an integer by", &by)) {
+        if (trace_integer(run, json_object_get(what, "by"),
+                    "wall_jump wants an integer, \"by\"", &by)) {
             run->offset += by;
             led_advance(run->led, led_now(run->led), led_now(run->led) + run->offset);
         }
@@ -155,16 +166,20 @@ static void history(struct run *run)
 {
     const json_t *items = json_object_get(run->trace, "history");
     int64_t last = INT64_MIN, until = 0;
-    if (!json_is_array(items))
-        trace_fail(run, ERR_SYNTAX, "history is not a list");
+    run->part = "history";
+    if (items && !json_is_array(items))
+        trace_fail(run, ERR_SYNTAX, "not a list of [time, what happens]");
     for (size_t i = 0; i < json_array_size(items) && !run->err; i++) {
         const json_t *item = json_array_get(items, i), *what = json_array_get(item, 1);
         int64_t t;
-        if (!trace_integer(
-                    run, json_array_get(item, 0), "a time in history is not an integer", &t))
+        run->item = i;
+        if (json_array_size(item) != 2)
+            trace_fail(run, ERR_SYNTAX, "not [time, what happens]");
+        if (!trace_integer(run, json_array_get(item, 0), "the time is not an integer", &t))
             return;
         if (t < last)
-            trace_fail(run, ERR_SYNTAX, "history is not in order of time");
+            trace_fail(run, ERR_SYNTAX, "time goes back from %lld to %lld", (long long)last,
+                    (long long)t);
         last = t;
         if (run->err || is_lost(run, t, what))
             continue;
@@ -174,9 +189,9 @@ static void history(struct run *run)
             apply(run, t, what);
         cut_point(run);
     }
+    run->part = "until";
     if (json_object_get(run->trace, "until") &&
-            trace_integer(run, json_object_get(run->trace, "until"), "until is not an integer",
-                    &until))
+            trace_integer(run, json_object_get(run->trace, "until"), "not an integer", &until))
         advance(run, until);
 }
 
@@ -189,20 +204,35 @@ static msec first_time(const json_t *trace)
     return first < 0 && first >= -TIME_MAX ? first : 0;
 }
 
+static void check_expectation(struct run *run)
+{
+    const json_t *expect = json_object_get(run->trace, "expect");
+    run->part = "expect";
+    if (expect && !json_object_get(expect, "detected") && !json_object_get(expect, "log") &&
+            !json_object_get(expect, "error"))
+        trace_fail(run, ERR_SYNTAX, "speaks of neither \"detected\" nor \"log\" nor \"error\"");
+    run->part = NULL;
+}
+
 static enum err setup(struct run *run, struct fault *f)
 {
+    check_expectation(run);
     const json_t *expr = json_object_get(run->trace, "expr");
     const json_t *rules = json_object_get(run->trace, "rules");
+    const char *context = trace_text(run->trace, "context", "recent");
     if (!json_is_object(run->trace) || (!expr && !rules) || (rules && !json_is_array(rules)))
         trace_fail(run, ERR_SYNTAX,
-                "a trace is an object with \"expr\" or \"rules\", and \"history\"");
-    else if (!led_context_parse(trace_text(run->trace, "context", "recent"), &run->context))
-        trace_fail(run, ERR_SYNTAX, "unknown context");
+                "a trace is an object with \"expr\" or a list of \"rules\", and \"history\"");
+    else if (!led_context_parse(context, &run->context))
+        trace_fail(run, ERR_SYNTAX, "unknown context \"%s\"", context);
     enum err err = OK;
+    run->part = "expression";
     if (expr && !run->err)
         err = trace_rule_make(run, expr, NULL, f);
+    run->part = "rules";
     for (size_t i = 0; i < json_array_size(rules) && !err && !run->err; i++) {
         const json_t *def = json_array_get(rules, i);
+        run->item = i;
         if (!json_object_get(def, "event") || !*trace_text(def, "name", ""))
             trace_fail(run, ERR_SYNTAX, "a rule wants a name and an event");
         else

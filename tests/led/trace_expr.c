@@ -94,17 +94,21 @@ enum err trace_build(
         return OK;
     }
     const char *op = json_string_value(json_array_get(expr, 0));
-    if (op && strcmp(op, "ANY") == 0)
+    if (op && strcasecmp(op, "ANY") == 0)
         return build_any(run, expr, f, ret);
     for (size_t i = 0; op && i < countof(shapes); i++) {
         const struct shape *s = &shapes[i];
-        if (strcmp(op, s->name) != 0)
+        if (strcasecmp(op, s->name) != 0)
             continue;
         if (json_array_size(expr) == 1 + s->events + (s->span_at >= 0))
             return build_shape(run, s, expr, f, ret);
-        trace_fail(run, ERR_SYNTAX, "operator has a wrong number of arguments");
+        trace_fail(run, ERR_SYNTAX, "%s has %zu arguments and wants %u", s->name,
+                json_array_size(expr) - 1, s->events + (s->span_at >= 0));
         return OK;
     }
-    trace_fail(run, ERR_SYNTAX, "expression is neither a name nor [operator, ...]");
+    if (op)
+        trace_fail(run, ERR_SYNTAX, "unknown operator \"%s\"", op);
+    else
+        trace_fail(run, ERR_SYNTAX, "expression is neither a name nor [operator, ...]");
     return OK;
 }

@@ -16,6 +16,8 @@ struct rule {
 
 struct run {
     const json_t *trace;
+    const char *part; /* of the trace that is being read: "history", "rules", ... or NULL */
+    size_t item;      /* in it, from 0 */
     const struct trace_options *opt;
     struct fault *f;
     enum err err; /* the trace is malformed or does not end */
@@ -32,8 +34,8 @@ struct run {
     json_t *detected, *log;
 };
 
-/* The trace is nonsense, or does not end; the first such finding stays. */
-void trace_fail(struct run *run, enum err code, const char *what);
+/* The trace is nonsense, or does not end; the first such finding stays, with its place. */
+void trace_fail(struct run *run, enum err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 size_t trace_limit(const struct run *run);
 void trace_note(struct run *run, const char *text); /* into the log */
 void trace_note_fault(struct run *run, const struct fault *f);

@@ -85,9 +85,9 @@ static bool coupling_parse(const char *text, enum led_coupling *ret)
             {"detached-independent", LED_DETACHED}, {"detached_independent", LED_DETACHED},
             {"detached dependent", LED_DETACHED_DEPENDENT},
             {"detached-dependent", LED_DETACHED_DEPENDENT},
-            {"detached_dependent", LED_DETACHED_DEPENDENT}};
+            {"detached_dependent", LED_DETACHED_DEPENDENT}, {"settled", LED_SETTLED}};
     for (size_t i = 0; i < countof(words); i++) {
-        if (strcmp(text, words[i].text) == 0) {
+        if (strcasecmp(text, words[i].text) == 0) {
             *ret = words[i].coupling;
             return true;
         }
@@ -97,6 +97,7 @@ static bool coupling_parse(const char *text, enum led_coupling *ret)
 
 static bool spec_parse(struct run *run, const json_t *def, struct led_rule_spec *spec)
 {
+    static const char *const switches[] = {"condition", "enabled"};
     const char *mode = json_object_get(def, "mode") ? trace_text(def, "mode", NULL) : NULL;
     int64_t priority = LED_PRIORITY;
     if (json_object_get(def, "priority") &&
@@ -108,14 +109,19 @@ static bool spec_parse(struct run *run, const json_t *def, struct led_rule_spec 
     }
     spec->priority = (int)priority;
     spec->context = run->context;
-    spec->mode = mode && strcmp(mode, "PREVIOUS") == 0 ? LED_PREVIOUS : LED_NOW;
-    if (mode && spec->mode == LED_NOW && strcmp(mode, "NOW") != 0)
-        trace_fail(run, ERR_SYNTAX, "mode is neither NOW nor PREVIOUS");
-    if (!coupling_parse(trace_text(def, "coupling", "immediate"), &spec->coupling))
-        trace_fail(run, ERR_SYNTAX, "unknown coupling");
+    spec->mode = mode && strcasecmp(mode, "PREVIOUS") == 0 ? LED_PREVIOUS : LED_NOW;
+    if (mode && spec->mode == LED_NOW && strcasecmp(mode, "NOW") != 0)
+        trace_fail(run, ERR_SYNTAX, "mode \"%s\" is neither NOW nor PREVIOUS", mode);
+    const char *coupling = trace_text(def, "coupling", "immediate");
+    if (!coupling_parse(coupling, &spec->coupling))
+        trace_fail(run, ERR_SYNTAX, "unknown coupling \"%s\"", coupling);
     const char *context = trace_text(def, "context", led_context_name(run->context));
     if (!led_context_parse(context, &spec->context))
-        trace_fail(run, ERR_SYNTAX, "unknown context");
+        trace_fail(run, ERR_SYNTAX, "unknown context \"%s\"", context);
+    for (size_t i = 0; i < countof(switches); i++)
+        if (json_object_get(def, switches[i]) &&
+                !json_is_boolean(json_object_get(def, switches[i])))
+            trace_fail(run, ERR_SYNTAX, "%s is neither true nor false", switches[i]);
     return !run->err;
 }
 
@@ -227,22 +233,24 @@ static void delete_rule(struct run *run, struct rule *r)
     led_rule_delete(run->led, rule);
 }
 
-static void delete_event(struct run *run, const json_t *op)
+/* {"event": expression, "cascade": ...}, or just an expression; or nothing: that of the
+ * trace, and with it whoever watches it. */
+static void delete_event(struct run *run, const json_t *arg)
 {
-    const json_t *which = json_object_get(op, "event");
-    bool cascade = !which || json_is_true(json_object_get(op, "cascade"));
+    const json_t *which = json_is_object(arg) ? json_object_get(arg, "event") : arg;
+    bool cascade = !which || json_is_true(json_object_get(arg, "cascade"));
     struct led_event *e = NULL;
     struct fault f;
     if (which) {
-        if (trace_build(run, which, &f, &e) || !e)
-            return;
-    } else { /* that of the trace, and with it whoever watches it */
+        if (trace_build(run, which, &f, &e))
+            trace_note_fault(run, &f);
+    } else {
         for (size_t i = 0; i < run->rule_count && !e; i++)
             if (run->rules[i]->rule)
                 e = led_rule_event(run->rules[i]->rule);
-        if (!e)
-            return;
     }
+    if (!e)
+        return;
     led_event_hold(e);
     bool was_made = which && !led_event_name(e);
     if (led_event_delete(run->led, e, cascade, &f))
@@ -266,10 +274,11 @@ static void find_periodic(void *ctx, const struct led_node_view *v)
         r->found[r->count++] = e;
 }
 
-static void rearm(struct run *run, const json_t *op)
+static void rearm(struct run *run, const json_t *arg)
 {
     int64_t interval;
-    if (!trace_integer(run, json_object_get(op, "T"), "rearm wants an integer T", &interval))
+    const json_t *t = json_is_object(arg) ? json_object_get(arg, "T") : arg;
+    if (!trace_integer(run, t, "rearm wants an integer, \"T\"", &interval))
         return;
     struct rearming r = {.run = run};
     struct fault f;
@@ -281,42 +290,59 @@ static void rearm(struct run *run, const json_t *op)
         run->shortest_star = interval;
 }
 
+static void create_rule(struct run *run, const json_t *arg)
+{
+    const json_t *def = json_object_get(arg, "rule") ? json_object_get(arg, "rule") : arg;
+    struct fault f;
+    if (!json_object_get(def, "event") || !*trace_text(def, "name", ""))
+        trace_fail(run, ERR_SYNTAX, "a rule wants a name and an event");
+    else if (trace_rule_make(run, json_object_get(def, "event"), def, &f))
+        trace_note_fault(run, &f);
+}
+
+/* One that is not there any more is as good as deleted or disabled. */
+static bool operate_rule(struct run *run, const char *op, const char *name)
+{
+    struct rule *r = rule_find(run, name);
+    if (strcmp(op, "delete_rule") == 0) {
+        if (r)
+            delete_rule(run, r);
+    } else if (strcmp(op, "disable_rule") == 0) {
+        if (r)
+            led_rule_disable(run->led, r->rule);
+    } else if (strcmp(op, "enable_rule") == 0) {
+        if (r)
+            led_rule_enable(run->led, r->rule);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* The history says {"op": op, key: name}, an action [op, name]. */
+static const char *name_of(const json_t *arg, const char *key)
+{
+    return json_is_object(arg) ? json_string_value(json_object_get(arg, key))
+                               : json_string_value(arg);
+}
+
 void trace_operate(struct run *run, const char *op, const json_t *arg)
 {
-    const char *name = json_is_object(arg) ? NULL : json_string_value(arg);
-    if (strcmp(op, "raise") == 0 && name && *name) {
+    const char *name = NULL;
+    if (strcmp(op, "raise") == 0 && (name = name_of(arg, "event")) && *name)
         trace_raise(run, name);
-    } else if (strcmp(op, "log") == 0 && name) {
+    else if (strcmp(op, "log") == 0 && (name = name_of(arg, "text")))
         trace_note(run, name);
-    } else if (strcmp(op, "fail") == 0) {
+    else if (strcmp(op, "fail") == 0)
         led_fail(run->led);
-    } else if (strcmp(op, "start") == 0 || strcmp(op, "end") == 0) {
-        name = name ? name : trace_text(arg, "s", "");
+    else if ((strcmp(op, "start") == 0 || strcmp(op, "end") == 0) && (name = name_of(arg, "s")))
         share(run, name, op[0] == 's');
-    } else if (strcmp(op, "delete_event") == 0) {
+    else if (strcmp(op, "delete_event") == 0)
         delete_event(run, arg);
-    } else if (strcmp(op, "rearm") == 0) {
+    else if (strcmp(op, "rearm") == 0)
         rearm(run, arg);
-    } else if (strcmp(op, "create_rule") == 0) {
-        const json_t *def = json_object_get(arg, "rule") ? json_object_get(arg, "rule") : arg;
-        struct fault f;
-        if (!json_object_get(def, "event") || !*trace_text(def, "name", ""))
-            trace_fail(run, ERR_SYNTAX, "a rule wants a name and an event");
-        else if (trace_rule_make(run, json_object_get(def, "event"), def, &f))
-            trace_note_fault(run, &f);
-    } else {
-        struct rule *r = rule_find(run, name ? name : trace_text(arg, "rule", ""));
-        if (strcmp(op, "delete_rule") == 0) {
-            if (r)
-                delete_rule(run, r);
-        } else if (strcmp(op, "disable_rule") == 0) {
-            if (r)
-                led_rule_disable(run->led, r->rule);
-        } else if (strcmp(op, "enable_rule") == 0) {
-            if (r)
-                led_rule_enable(run->led, r->rule);
-        } else {
-            trace_fail(run, ERR_SYNTAX, "unknown operation");
-        }
-    }
+    else if (strcmp(op, "create_rule") == 0)
+        create_rule(run, arg);
+    else if (!operate_rule(run, op, name_of(arg, "rule")))
+        trace_fail(run, ERR_SYNTAX, "unknown operation \"%s\", or without its argument", op);
 }

@@ -5,8 +5,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const types[] = {
-            "text/html", "application/xml", "text/plain", NULL, "text/html; charset=shift_jis"};
+    static const char *const types[] = {"text/html", "application/xml", "text/plain", NULL,
+            "text/html; charset=shift_jis", "application/json"};
 
     for (size_t i = 0; i < countof(types); i++) {
         SCRATCH struct arena *life = arena_new(NULL, "fuzz");

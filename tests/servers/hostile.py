@@ -473,6 +473,85 @@ def no_location(s, arg, request):
     answer(s, b"lost", "302 Found")
 
 
+# robots.txt, which is whatever the test said last: a text, or a status, or where to go.
+
+robots = {"text": "", "status": "404 Not Found", "headers": []}
+
+
+@behaviour
+def robots_say(s, arg, request):
+    """/robots-say/STATUS/TEXT: %0A is a line end, a 3xx goes where the text says."""
+    status, _, text = arg.partition("/")
+    robots["status"] = status + " As You Said"
+    robots["headers"] = ["Location: " + text] if status.startswith("3") else []
+    robots["text"] = text.replace("%0A", "\n").replace("%20", " ")
+    answer(s, b"noted")
+    return True
+
+
+@behaviour
+def robots_without_end(s, arg, request):
+    robots["status"] = "endless"
+    answer(s, b"noted")
+    return True
+
+
+def robots_txt(s, arg, request):
+    if robots["status"] == "endless":
+        s.sendall(b"HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /hops\n")
+        until_gone(s, b"# and so on\n" * 5000, 0)
+    answer(s, robots["text"].encode(), robots["status"], robots["headers"])
+    return True
+
+
+BEHAVIOURS["robots.txt"] = robots_txt
+
+
+# Requests that are more than a GET.
+
+@behaviour
+def echo_whole(s, arg, request):
+    """The request with its body."""
+    head, _, body = request.partition(b"\r\n\r\n")
+    for line in head.split(b"\r\n"):
+        if line.lower().startswith(b"content-length:"):
+            while len(body) < int(line.split(b":")[1]):
+                body += s.recv(4096)
+    answer(s, head + b"\r\n\r\n" + body)
+
+
+@behaviour
+def proxied(s, arg, request):
+    answer(s, b"by proxy: " + request.split(b" ")[1])
+    return True
+
+
+@behaviour
+def set_cookie(s, arg, request):
+    answer(s, b"set", headers=["Set-Cookie: " + arg])
+    return True
+
+
+# How politely we were asked.
+
+politeness = {"now": 0, "most": 0}
+
+
+@behaviour
+def measured(s, arg, request):
+    politeness["now"] += 1
+    politeness["most"] = max(politeness["most"], politeness["now"])
+    time.sleep(0.002)
+    politeness["now"] -= 1
+    answer(s, b"<p>good</p>\n")
+    return True
+
+
+@behaviour
+def most_at_once(s, arg, request):
+    answer(s, b"%d" % politeness["most"])
+
+
 # Questions of the tests themselves.
 
 @behaviour
@@ -501,7 +580,10 @@ def serve(s):
             request = read_request(s)
             if not request:
                 break
-            name, _, arg = request.split(b" ")[1].decode("latin-1")[1:].partition("/")
+            target = request.split(b" ")[1].decode("latin-1")
+            if target.startswith("http://"):  # somebody takes us for a proxy
+                target = "/proxied"
+            name, _, arg = target[1:].partition("/")
             counts[name] = counts.get(name, 0) + 1
             run = BEHAVIOURS.get(name, lambda s, arg, r: answer(s, b"no", "404 Not Found"))
             if not run(s, arg, request):

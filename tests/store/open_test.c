@@ -130,7 +130,7 @@ TEST(views, "the views have exactly the columns people rely on, in that order")
                                            "inserted, deleted, updated, moved, "
                                            "summary, detail");
     EXPECT_TEXT(columns_of(&x, "versions"),
-            "url, version, fetched_at, last_modified, etag, size, digest");
+            "url, version, fetched_at, last_modified, etag, size, digest, request");
     EXPECT_TEXT(columns_of(&x, "notifications"),
             "id, sentinel, at, method, target, state, attempts, next_try_at, sent_at, error");
     EXPECT_TEXT(columns_of(&x, "events"), "id, at, sentinel, kind, detail, actual_at");

@@ -1,0 +1,301 @@
+/* vigil explain: the events, rules, graph nodes and fetches of a sentinel, before or after it
+ * is installed. */
+#include "engine/commands.h"
+#include "engine/explain.h"
+#include "engine/request.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "fetch/learn.h"
+#include <string.h>
+#include <sys/stat.h>
+
+enum { REQUEST_MAX = 256 << 20, ANSWER_MAX = 64 << 20 };
+
+/* ---- as text ------------------------------------------------------------------------- */
+
+static void put_names(struct buf *out, const struct explained_names *n, const char *before)
+{
+    if (!n->total)
+        return;
+    buf_puts(out, before);
+    for (size_t i = 0; i < n->shown; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", n->names[i]);
+    if (n->total > n->shown)
+        buf_printf(out, " and %zu more", n->total - n->shown);
+}
+
+static void put_event(struct buf *out, const struct explained_event *e, bool first)
+{
+    buf_printf(out, "%-10s%s = %s: %s", first ? "events" : "", e->name, e->expression, e->when);
+    put_names(out, &e->listeners, "; heard by ");
+    buf_putc(out, '\n');
+}
+
+static void put_text(struct buf *out, const struct explained *x)
+{
+    const struct sentinel *s = x->sentinel;
+    char at[TIME_TEXT_SIZE];
+    buf_printf(out, "%s\n", s->name);
+    buf_printf(out, "state     %s\n", sentinel_state(s));
+    buf_printf(out, "defined   %s\n", s->definition);
+    buf_printf(out, "waits     %s\n", x->waits_for);
+    for (size_t i = 0; i < countof(x->events); i++)
+        put_event(out, &x->events[i], i == 0);
+    for (size_t i = 0; i < countof(x->rules); i++)
+        buf_printf(
+                out, "%-10son %s: %s\n", i ? "" : "rules", x->rules[i].on, x->rules[i].action);
+    buf_printf(out, "stream    %s: %s", s->url, x->stream);
+    put_names(out, &x->stream_with, "; shared with ");
+    buf_putc(out, '\n');
+    for (size_t i = 0; i < x->nnodes; i++) {
+        const struct explained_node *n = &x->nodes[i];
+        buf_printf(out, "%-10s%s (%s)", i ? "" : "graph", n->question,
+                n->is_whole ? "the whole expression" : x->words.compare);
+        put_names(out, &n->shared_with, "; shared with ");
+        buf_putc(out, '\n');
+    }
+    buf_printf(out, "next      %s: %s\n",
+            x->next_fetch == MSEC_NEVER ? "no fetch" : time_iso(x->next_fetch, at),
+            x->next_why);
+    buf_printf(out, "costs     %.4g fetches a day alone", x->fetches_alone);
+    if (x->stream_with.total)
+        buf_printf(out, "; shared by %zu, %.4g for each", x->stream_with.total + 1,
+                x->fetches_shared);
+    buf_putc(out, '\n');
+}
+
+/* ---- as data ------------------------------------------------------------------------- */
+
+static void key_text(struct json *j, const char *key, const char *text)
+{
+    json_key(j, key);
+    json_text(j, text);
+}
+
+static void key_names(struct json *j, const char *key, const struct explained_names *n)
+{
+    json_key(j, key);
+    json_object_begin(j);
+    json_key(j, "count");
+    json_int(j, (int64_t)n->total);
+    json_key(j, "names");
+    json_array_begin(j);
+    for (size_t i = 0; i < n->shown; i++)
+        json_text(j, n->names[i]);
+    json_array_end(j);
+    json_object_end(j);
+}
+
+static void put_json_events(struct json *j, const struct explained *x)
+{
+    json_key(j, "events");
+    json_array_begin(j);
+    for (size_t i = 0; i < countof(x->events); i++) {
+        json_object_begin(j);
+        key_text(j, "name", x->events[i].name);
+        key_text(j, "expression", x->events[i].expression);
+        key_text(j, "when", x->events[i].when);
+        key_names(j, "listeners", &x->events[i].listeners);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_key(j, "rules");
+    json_array_begin(j);
+    for (size_t i = 0; i < countof(x->rules); i++) {
+        json_object_begin(j);
+        key_text(j, "on", x->rules[i].on);
+        key_text(j, "do", x->rules[i].action);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+static void put_json_nodes(struct json *j, const struct explained *x)
+{
+    json_key(j, "nodes");
+    json_array_begin(j);
+    for (size_t i = 0; i < x->nnodes; i++) {
+        json_object_begin(j);
+        key_text(j, "question", x->nodes[i].question);
+        json_key(j, "is_whole");
+        json_bool(j, x->nodes[i].is_whole);
+        key_names(j, "shared_with", &x->nodes[i].shared_with);
+        json_object_end(j);
+    }
+    json_array_end(j);
+}
+
+static const char *number(double n, char text[32])
+{
+    snprintf(text, 32, "%.4f", n);
+    return text;
+}
+
+static void put_json(struct buf *out, const struct explained *x)
+{
+    struct json j;
+    char at[TIME_TEXT_SIZE], text[32];
+    json_init(&j, out);
+    json_object_begin(&j);
+    key_text(&j, "sentinel", x->sentinel->name);
+    key_text(&j, "state", sentinel_state(x->sentinel));
+    key_text(&j, "definition", x->sentinel->definition);
+    key_text(&j, "waits_for", x->waits_for);
+    put_json_events(&j, x);
+    key_text(&j, "url", x->sentinel->url);
+    key_text(&j, "stream", x->stream);
+    key_names(&j, "stream_shared_with", &x->stream_with);
+    put_json_nodes(&j, x);
+    key_text(&j, "next_fetch_at",
+            x->next_fetch == MSEC_NEVER ? NULL : time_iso(x->next_fetch, at));
+    key_text(&j, "next_fetch_why", x->next_why);
+    json_key(&j, "fetches_a_day_alone");
+    json_raw(&j, number(x->fetches_alone, text));
+    json_key(&j, "fetches_a_day_shared");
+    json_raw(&j, number(x->fetches_shared, text));
+    json_object_end(&j);
+    buf_putc(out, '\n');
+}
+
+/* ---- the command --------------------------------------------------------------------- */
+
+static msec time_of(const struct store_rows *rows, const char *column)
+{
+    const char *text = store_rows_get(rows, 0, column);
+    msec at;
+    return text && time_parse_iso(text, &at) ? at : MSEC_NEVER;
+}
+
+static enum err page_of(struct cli *c, struct store *store, const struct sentinel *s,
+        struct fault *f, struct explain_page *ret)
+{
+    *ret = (struct explain_page){.last_fetch = MSEC_NEVER, .next_fetch = MSEC_NEVER};
+    if (!store)
+        return OK;
+    const char *params[] = {s->url};
+    struct store_rows *rows;
+    enum err e = store_query(store, STORE_Q_PAGE, 1, params, c->life, f, &rows);
+    if (e != OK || !store_rows_count(rows))
+        return e;
+    struct fetch_learned learned;
+    const char *json = store_rows_get(rows, 0, "learned");
+    ret->known = true;
+    ret->last_fetch = time_of(rows, "last_fetch_at");
+    ret->next_fetch = time_of(rows, "next_fetch_at");
+    ret->error = store_rows_get(rows, 0, "error");
+    if (json && fetch_learn_read(json, NULL, &learned) == OK)
+        ret->learned = learned.interval;
+    return OK;
+}
+
+struct explaining {
+    struct cli *c;
+    struct store *store; /* NULL: there is no database */
+    struct directory directory;
+    msec now;
+};
+
+static int explain_one(struct explaining *e, const struct sentinel *s)
+{
+    struct explain_page page;
+    struct fault f = {0};
+    if (page_of(e->c, e->store, s, &f, &page) != OK)
+        return cli_fail(&f);
+    SCRATCH struct arena *scratch = arena_new(NULL, "explain");
+    BUF(out, ANSWER_MAX);
+    struct explained *x = explain(scratch, &e->directory, s, &page, e->now);
+    if (e->c->json)
+        put_json(&out, x);
+    else
+        put_text(&out, x);
+    fputs(buf_text(&out), stdout);
+    return EXIT_DONE;
+}
+
+/* What the plan would make is listed beside what there is, and explained from there. */
+static int explain_plan(struct explaining *e, struct request_plan *plan)
+{
+    int64_t next_id = -1;
+    for (size_t i = 0; i < plan->nsteps; i++) {
+        struct request_subject *subject = &plan->subjects[i];
+        bool goes = plan->steps[i].kind == STORE_STEP_DROP || subject->made;
+        if (goes && subject->known)
+            directory_remove(&e->directory, subject->known);
+        if (!subject->made)
+            continue;
+        subject->made->id = next_id--;
+        directory_insert(&e->directory, subject->made);
+    }
+    int code = EXIT_DONE;
+    bool first = true;
+    for (size_t i = 0; i < plan->nsteps && code == EXIT_DONE; i++) {
+        struct sentinel *made = plan->subjects[i].made;
+        if (!made)
+            continue;
+        if (!first && !e->c->json)
+            putchar('\n');
+        first = false;
+        code = explain_one(e, made);
+        plan->subjects[i].made = NULL; /* the directory has it */
+    }
+    return code;
+}
+
+static int explain_files(struct explaining *e)
+{
+    BUF(text, REQUEST_MAX);
+    if (!cli_gather_files(e->c, &text))
+        return EXIT_WRONG;
+    struct request_context context = {
+            .directory = &e->directory,
+            .settings = &e->c->settings,
+            .now = e->now,
+            .owner = cli_owner(),
+    };
+    struct request_plan *plan = request_plan_make(e->c->life, &context, "add", buf_text(&text));
+    if (plan->exit_code != EXIT_DONE) {
+        fputs(plan->answer, e->c->json ? stdout : stderr);
+        return plan->exit_code;
+    }
+    return explain_plan(e, plan);
+}
+
+static int explain_names(struct explaining *e)
+{
+    int code = EXIT_DONE;
+    for (int i = 0; i < e->c->nargs && code == EXIT_DONE; i++) {
+        struct sentinel *s = directory_find(&e->directory, e->c->args[i]);
+        if (i && !e->c->json)
+            putchar('\n');
+        code = s ? explain_one(e, s) : cli_no_sentinel(e->c, e->store, e->c->args[i]);
+    }
+    return code;
+}
+
+/* A name has neither a dot nor a slash; anything else, or what is there, is a file. */
+static bool is_file(const char *word)
+{
+    struct stat st;
+    return strcmp(word, "-") == 0 || strpbrk(word, "./") || stat(word, &st) == 0;
+}
+
+int cmd_explain(struct cli *c)
+{
+    struct explaining e = {.c = c, .now = clock_wall(&clock_system)};
+    struct fault f = {0};
+    int code = EXIT_DONE;
+    bool files = is_file(c->args[0]);
+    directory_init(&e.directory, c->life);
+    if (!files || cli_has_database(c)) {
+        e.store = cli_store(c, STORE_COMMAND, &code);
+        if (!e.store)
+            return code;
+        if (directory_load(&e.directory, e.store, &f) != OK)
+            code = cli_fail(&f);
+    }
+    if (code == EXIT_DONE)
+        code = files ? explain_files(&e) : explain_names(&e);
+    directory_done(&e.directory);
+    store_close(e.store);
+    return code;
+}

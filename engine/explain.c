@@ -1,0 +1,284 @@
+#include "engine/explain.h"
+#include "fetch/learn.h"
+
+enum { NAMES_SHOWN = 10, TEXT_MAX = 1 << 20, CHAIN_MAX = 20 };
+
+static void name_add(struct arena *life, struct explained_names *to, const char *name)
+{
+    if (!to->names)
+        to->names = arena_array_of(life, NAMES_SHOWN, const char *);
+    if (to->shown < NAMES_SHOWN)
+        to->names[to->shown++] = name;
+    to->total++;
+}
+
+static const char *duration(struct arena *life, msec d)
+{
+    BUF(text, 256);
+    grammar_print_duration(&text, d);
+    return arena_strdup(life, buf_text(&text));
+}
+
+static const char *instant(struct arena *life, msec at)
+{
+    char text[TIME_TEXT_SIZE];
+    return arena_strdup(life, time_iso(at, text));
+}
+
+/* ---- lifespan ------------------------------------------------------------------------ */
+
+static bool hangs_on_other(const struct point *p)
+{
+    return p->kind == GRAMMAR_TIME_START || p->kind == GRAMMAR_TIME_END;
+}
+
+/* "starts 1 day after end(s1), which ends 2026-12-02T00:00Z": follows the chain until an
+ * instant is known, or nothing is. */
+static const char *sentence(struct arena *life, const struct directory *d,
+        const struct sentinel *s, bool of_start, unsigned depth)
+{
+    const struct point *p = of_start ? &s->from : &s->to;
+    const char *verb = of_start ? "starts" : "ends";
+    msec at = of_start ? s->starts_at : s->ends_at;
+    msec was = of_start ? s->started_at : s->ended_at;
+    if (was != MSEC_NEVER)
+        return arena_printf(life, "%s %s", of_start ? "started" : "ended", instant(life, was));
+    if (hangs_on_other(p)) {
+        const struct sentinel *other = directory_find(d, p->of);
+        bool on_start = p->kind == GRAMMAR_TIME_START;
+        const char *which = arena_printf(life, "%s%s%s(%s)", verb,
+                p->offset ? arena_printf(life, " %s after ", duration(life, p->offset))
+                          : " with ",
+                on_start ? "start" : "end", p->of);
+        if (!other || depth == CHAIN_MAX)
+            return which;
+        return arena_printf(
+                life, "%s, which %s", which, sentence(life, d, other, on_start, depth + 1));
+    }
+    if (at != MSEC_NEVER)
+        return arena_printf(life, "%s %s", verb, instant(life, at));
+    if (!of_start && p->kind == GRAMMAR_TIME_FOR)
+        return arena_printf(life, "ends %s after it starts", duration(life, p->offset));
+    return arena_printf(life, "never %s", of_start ? "starts" : "ends");
+}
+
+static const char *waits_for(
+        struct arena *life, const struct directory *d, const struct sentinel *s)
+{
+    const char *end = sentence(life, d, s, false, 0);
+    if (s->phase == PHASE_ENDED)
+        return end;
+    const char *paused = s->enabled ? "" : "; it is disabled and does not look";
+    return arena_printf(life, "%s; %s%s", sentence(life, d, s, true, 0), end, paused);
+}
+
+static const char *expression(
+        struct arena *life, const struct sentinel *s, const struct point *p, msec at)
+{
+    if (hangs_on_other(p)) {
+        const char *event = arena_printf(
+                life, "%s(%s)", p->kind == GRAMMAR_TIME_START ? "Start" : "End", p->of);
+        return p->offset ? arena_printf(life, "PLUS(%s, %s)", event, duration(life, p->offset))
+                         : event;
+    }
+    if (p->kind == GRAMMAR_TIME_FOR)
+        return arena_printf(life, "PLUS(Start(%s), %s)", s->name, duration(life, p->offset));
+    return at == MSEC_NEVER ? "never" : arena_printf(life, "[%s]", instant(life, at));
+}
+
+/* Its start or end as things stand, through those it hangs on; MSEC_NEVER: nobody knows. */
+static msec expected(
+        const struct directory *d, const struct sentinel *s, bool of_start, unsigned depth)
+{
+    const struct point *p = of_start ? &s->from : &s->to;
+    msec was = of_start ? s->started_at : s->ended_at;
+    msec base = was != MSEC_NEVER ? was : of_start ? s->starts_at : s->ends_at;
+    if (base != MSEC_NEVER || depth == CHAIN_MAX)
+        return base;
+    const struct sentinel *other = hangs_on_other(p) ? directory_find(d, p->of) : NULL;
+    if (other)
+        base = expected(d, other, p->kind == GRAMMAR_TIME_START, depth + 1);
+    else if (p->kind == GRAMMAR_TIME_FOR)
+        base = expected(d, s, true, depth + 1);
+    return base == MSEC_NEVER ? base : base + p->offset;
+}
+
+static const char *when(struct arena *life, msec was, msec due)
+{
+    if (was != MSEC_NEVER)
+        return arena_printf(life, "occurred %s", instant(life, was));
+    return due == MSEC_NEVER ? "not known yet"
+                             : arena_printf(life, "due %s", instant(life, due));
+}
+
+static void lifespan_events(struct arena *life, const struct directory *d, struct explained *x)
+{
+    const struct sentinel *s = x->sentinel;
+    x->events[0] = (struct explained_event){
+            .name = arena_printf(life, "Start(%s)", s->name),
+            .expression = expression(life, s, &s->from, s->starts_at),
+            .when = when(life, s->started_at, expected(d, s, true, 0)),
+    };
+    x->events[1] = (struct explained_event){
+            .name = arena_printf(life, "End(%s)", s->name),
+            .expression = expression(life, s, &s->to, s->ends_at),
+            .when = when(life, s->ended_at, expected(d, s, false, 0)),
+    };
+    struct relation *at = NULL;
+    struct sentinel *other;
+    while ((other = directory_next_dependant(d, s->name, &at))) {
+        const struct point *points[] = {&other->from, &other->to};
+        for (size_t i = 0; i < countof(points); i++)
+            if (points[i]->of && hangs_on_other(points[i]) &&
+                    grammar_name_equal(points[i]->of, s->name))
+                name_add(life, &x->events[points[i]->kind == GRAMMAR_TIME_END].listeners,
+                        other->name);
+    }
+    x->rules[0] = (struct explained_rule){x->events[0].name,
+            "enter the change-detection graph, join the fetch rule, fetch a first version"};
+    x->rules[1] = (struct explained_rule){
+            x->events[1].name, "leave the graph and the fetch rule, settle what is owed"};
+}
+
+/* ---- fetching ------------------------------------------------------------------------ */
+
+static msec interval_of(const struct sentinel *s, const struct explain_page *page)
+{
+    if (s->fetch_every)
+        return s->fetch_every;
+    return page->learned ? page->learned : fetch_learn_defaults.first;
+}
+
+/* When it took, or will take, its place; MSEC_NEVER: not known before it starts. */
+static msec entry(const struct sentinel *s)
+{
+    return s->phase == PHASE_RUNNING && s->entered_at != MSEC_NEVER ? s->entered_at
+                                                                    : s->starts_at;
+}
+
+static bool shares_stream(const struct sentinel *a, const struct sentinel *b)
+{
+    if (a == b || b->phase == PHASE_ENDED || !b->enabled || strcmp(a->url, b->url) != 0 ||
+            a->fetch_every != b->fetch_every)
+        return false;
+    if (a->fetch_every == 0)
+        return true;
+    msec x = entry(a), y = entry(b);
+    return x != MSEC_NEVER && y != MSEC_NEVER && (x - y) % a->fetch_every == 0;
+}
+
+static void fetch_rule(
+        struct arena *life, const struct explain_page *page, msec now, struct explained *x)
+{
+    const struct sentinel *s = x->sentinel;
+    const char *every = duration(life, interval_of(s, page));
+    bool is_active = sentinel_is_active(s);
+    x->next_fetch = is_active                   ? page->next_fetch
+                    : s->phase == PHASE_WAITING ? s->starts_at
+                                                : MSEC_NEVER;
+    x->events[2] = (struct explained_event){
+            .name = "Tick",
+            .expression = arena_printf(life, "P(DS, %s, DE)", every),
+            .when = x->next_fetch == MSEC_NEVER ? "nobody is there to open it"
+                                                : when(life, MSEC_NEVER, x->next_fetch),
+    };
+    x->rules[2] = (struct explained_rule){"Tick", arena_printf(life, "fetch %s", s->url)};
+    x->stream = s->fetch_every ? arena_printf(life, "every %s, counted from its start", every)
+                : page->learned
+                        ? arena_printf(life, "on change, every %s as learned so far", every)
+                        : arena_printf(life, "on change, every %s to begin with", every);
+    x->next_why = !is_active ? s->phase == PHASE_WAITING
+                                       ? "it fetches a first version when it starts"
+                                       : "it does not look"
+                  : page->error && page->next_fetch > now
+                          ? arena_printf(life, "it waits after a failure: %s", page->error)
+                  : page->next_fetch == MSEC_NEVER ? "no fetch was made yet"
+                  : s->fetch_every                 ? "the next point of its period"
+                                   : arena_printf(life, "%s after the last fetch", every);
+}
+
+/* ---- the graph ----------------------------------------------------------------------- */
+
+static const char *leaf_text(struct arena *life, const struct grammar_leaf *l)
+{
+    BUF(text, TEXT_MAX);
+    grammar_print_leaf(&text, l);
+    return arena_strdup(life, buf_text(&text));
+}
+
+static size_t leaves(const struct grammar_change *c)
+{
+    size_t n = c->op == GRAMMAR_LEAF;
+    for (unsigned i = 0; i < c->n_kids; i++)
+        n += leaves(c->kids[i]);
+    return n;
+}
+
+static void add_leaves(struct arena *life, const struct grammar_change *c, struct explained *x)
+{
+    for (unsigned i = 0; i < c->n_kids; i++)
+        add_leaves(life, c->kids[i], x);
+    if (c->op == GRAMMAR_LEAF)
+        x->nodes[x->nnodes++].question = leaf_text(life, c->leaf);
+}
+
+static bool has_leaf(
+        struct arena *scratch, const struct grammar_change *c, const char *question)
+{
+    if (c->op == GRAMMAR_LEAF)
+        return strcmp(leaf_text(scratch, c->leaf), question) == 0;
+    for (unsigned i = 0; i < c->n_kids; i++)
+        if (has_leaf(scratch, c->kids[i], question))
+            return true;
+    return false;
+}
+
+/* Whoever is in the same stream with the same compare option shares the nodes it has too. */
+static void share_nodes(struct arena *life, const struct sentinel *other, struct explained *x)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "share");
+    const struct grammar_definition *d = sentinel_parse(other, scratch);
+    struct sentinel_words words = sentinel_words(other, scratch);
+    if (!d || strcmp(words.compare, x->words.compare) != 0)
+        return;
+    for (size_t i = 0; i < x->nnodes; i++) {
+        struct explained_node *n = &x->nodes[i];
+        if (n->is_whole ? strcmp(words.monitor, n->question) == 0
+                        : has_leaf(scratch, d->monitor, n->question))
+            name_add(life, &n->shared_with, other->name);
+    }
+}
+
+static void graph_nodes(struct arena *life, const struct directory *d, struct explained *x)
+{
+    const struct grammar_definition *def = sentinel_parse(x->sentinel, life);
+    CHECK(def);
+    size_t n = leaves(def->monitor);
+    x->nodes = arena_array_of(life, n + 1, struct explained_node);
+    add_leaves(life, def->monitor, x);
+    if (def->monitor->op != GRAMMAR_LEAF)
+        x->nodes[x->nnodes++] =
+                (struct explained_node){.question = x->words.monitor, .is_whole = true};
+    map_each (pos, &d->by_id) {
+        struct sentinel *other = container_of(pos, struct sentinel, by_id);
+        if (!shares_stream(x->sentinel, other))
+            continue;
+        name_add(life, &x->stream_with, other->name);
+        share_nodes(life, other, x);
+    }
+}
+
+struct explained *explain(struct arena *life, const struct directory *d,
+        const struct sentinel *s, const struct explain_page *page, msec now)
+{
+    struct explained *x = arena_new_of(life, struct explained);
+    x->sentinel = s;
+    x->words = sentinel_words(s, life);
+    x->waits_for = waits_for(life, d, s);
+    lifespan_events(life, d, x);
+    fetch_rule(life, page, now, x);
+    graph_nodes(life, d, x);
+    x->fetches_alone = (double)MSEC_PER_DAY / (double)interval_of(s, page);
+    x->fetches_shared = x->fetches_alone / (double)(x->stream_with.total + 1);
+    return x;
+}

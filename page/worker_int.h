@@ -1,0 +1,64 @@
+/* worker_int -- what the files of the page reader share: frame.c (what goes over the socket),
+ * worker.c (the side that starts readers), worker_main.c (the reader) and sandbox.c. */
+#pragma once
+#include "page/worker.h"
+
+enum { WORKER_FD = 3 }; /* the reader's end of the socket */
+
+/* ---- frame.c: the same program on both sides, so numbers go over as they are ------------- */
+
+enum { WISH_DIGEST = 1, WISH_TEXT = 2 };
+
+struct frame_request { /* then content type, URL and body */
+    uint32_t magic, wishes;
+    uint64_t job, body_bytes;
+    uint32_t type_bytes, url_bytes; /* UINT32_MAX: none */
+};
+
+struct frame_answer { /* then digest and text, or the message of a fault */
+    uint32_t magic, code;
+    uint64_t job, digest_bytes, text_bytes;
+};
+
+/* The job number of the answer a reader sends of itself when it is up and confined; a fault
+ * in it says why it could not be. */
+enum { JOB_HELLO = 0 };
+
+enum { FRAME_TYPE_MAX = 4096, FRAME_URL_MAX = 64 << 10, FRAME_TEXT_MAX = 4 * PAGE_BODY_MAX };
+
+void frame_request_make(struct frame_request *h, uint64_t job, const struct page_wish *wish);
+/* For the reader: are the lengths ones it can take? */
+bool frame_request_is_sound(const struct frame_request *h);
+void frame_answer_make(struct frame_answer *h, uint64_t job, const struct buf *digest,
+        const struct buf *text, const struct fault *f);
+
+/* An answer as it comes in, piece by piece, from a side that is not trusted. */
+struct frame_reader {
+    uint64_t job;       /* the one that is waited for */
+    struct buf *digest; /* NULL: must not come */
+    struct buf *text;   /* NULL: must not come */
+    struct frame_answer head;
+    size_t head_got;
+    struct buf message; /* of a fault */
+    bool is_broken, is_whole;
+};
+
+void frame_reader_init(
+        struct frame_reader *r, uint64_t job, struct buf *digest, struct buf *text);
+void frame_reader_done(struct frame_reader *r);
+/* Where the next bytes are to be put, and how many at most; NULL when it is whole or broken. */
+char *frame_reader_room(struct frame_reader *r, size_t *ret_bytes);
+void frame_reader_got(struct frame_reader *r, size_t bytes);
+/* Of a whole one: OK, or the page's fault as the reader tells it. */
+enum err frame_reader_result(const struct frame_reader *r, struct fault *f);
+
+/* ---- charset.c: what comes after may have no files any more ------------------------------ */
+
+/* Makes the C library load the modules of every charset, and keep them. */
+void charset_load_all(void);
+
+/* ---- sandbox.c ------------------------------------------------------------------------------
+ */
+
+/* Gives up everything a reader does not need; there is no way back. */
+MUST_USE enum err sandbox_enter(struct fault *f);

@@ -1,0 +1,216 @@
+/* The page reader itself: confines itself, then turns pages into digests until its socket
+ * closes.
+ *
+ *  (1) Whatever would open a file later (the C library's charset modules, the parser's own
+ *      tables) is loaded before the sandbox shuts.
+ *  (2) It ends when whoever started it is gone: the socket closes, and the kernel sends a
+ *      signal should it be busy just then.
+ */
+#include "page/worker_int.h"
+#include "page/page_int.h"
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { LARGE_BYTES = 1 << 20, KEEP_BYTES = 32 << 20 };
+
+/* What came in and was not asked for yet: a small page comes whole with one call. */
+struct inflow {
+    char bytes[64 << 10];
+    size_t at, end;
+};
+
+static bool get(struct inflow *in, void *to, size_t bytes)
+{
+    for (char *at = to; bytes > 0;) {
+        if (in->at == in->end && bytes < sizeof in->bytes) {
+            ssize_t n = read(WORKER_FD, in->bytes, sizeof in->bytes);
+            if (n <= 0)
+                return false; /* (2) */
+            in->at = 0;
+            in->end = (size_t)n;
+        }
+        size_t have = in->end - in->at, take = have < bytes ? have : bytes;
+        if (have) {
+            memcpy(at, in->bytes + in->at, take);
+            in->at += take;
+        } else {
+            ssize_t n = read(WORKER_FD, at, bytes);
+            if (n <= 0)
+                return false; /* (2) */
+            take = (size_t)n;
+        }
+        at += take;
+        bytes -= take;
+    }
+    return true;
+}
+
+/* In one call as far as the socket takes it: whoever waits is woken once. */
+static void put(struct iovec *parts, int n)
+{
+    while (n > 0) {
+        ssize_t sent = writev(WORKER_FD, parts, n);
+        if (sent < 0)
+            _exit(0); /* (2) */
+        for (; n > 0 && (size_t)sent >= parts->iov_len; parts++, n--)
+            sent -= (ssize_t)parts->iov_len;
+        if (n > 0) {
+            parts->iov_base = (char *)parts->iov_base + sent;
+            parts->iov_len -= (size_t)sent;
+        }
+    }
+}
+
+static bool get_part(struct inflow *in, struct buf *b, size_t bytes)
+{
+    buf_clear(b);
+    if (!buf_reserve(b, bytes) || !get(in, b->data, bytes))
+        return false;
+    b->len = bytes;
+    b->data[bytes] = 0;
+    return true;
+}
+
+static void answer(
+        uint64_t job, const struct buf *digest, const struct buf *text, struct fault *f)
+{
+    struct frame_answer h;
+    frame_answer_make(&h, job, digest, text, f);
+    struct iovec parts[] = {
+            {&h, sizeof h}, {digest->data, digest->len}, {text->data, text->len}};
+    if (f->code != OK) {
+        parts[1].iov_len = 0;
+        parts[2] = (struct iovec){f->message, strlen(f->message)};
+    }
+    put(parts, countof(parts));
+}
+
+/* A page with more links than qsort sorts without asking how much memory there is. */
+static void warm_up_sorting(void)
+{
+    BUF(page, PAGE_BODY_MAX);
+    BUF(digest, PAGE_DIGEST_MAX);
+    for (int i = 0; i < 2000; i++)
+        buf_printf(&page, "<a href=%d class=x id=y>z<img src=%d></a>", i * 7 % 2000, i);
+    struct page_source s = {page.data, page.len, "text/html", "http://example.org/a"};
+    CHECK(page_digest_make(&s, &digest, NULL) == OK);
+}
+
+/* One of each sort of page is read before anything is shut. */
+static void warm_up(void)
+{
+    static const char *const pages[][2] = {
+            {"text/html", "<!DOCTYPE html><p class=a>caf\xC3\xA9 &eacute;<a href=b>c</a>"},
+            {"text/xml", "<?xml version='1.0'?><a b='c'>d&amp;e</a>"},
+            {"application/json", "{\"a\": [1, \"b\"]}"},
+            {"text/plain", "a\nb"},
+            {"application/octet-stream", "\x01"},
+    };
+    for (size_t i = 0; i < countof(pages); i++) {
+        BUF(digest, PAGE_DIGEST_MAX);
+        struct page_source s = {
+                pages[i][1], strlen(pages[i][1]), pages[i][0], "http://example.org/a"};
+        CHECK(page_digest_make(&s, &digest, NULL) == OK);
+    }
+}
+
+static void NORETURN lost(void)
+{
+    static const char said[] = "vigil: a page reader is started by vigil itself\n";
+    (void)!write(STDERR_FILENO, said, sizeof said - 1);
+    _exit(1);
+}
+
+void page_worker_enter(void)
+{
+    struct fault f = {.code = OK};
+    const struct buf none = {0};
+    int type;
+    socklen_t len = sizeof type;
+    if (getsockopt(WORKER_FD, SOL_SOCKET, SO_TYPE, &type, &len) != 0)
+        lost();
+    (void)prctl(PR_SET_NAME, "vigil-reader"); /* for people who look at processes */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);   /* (2): the socket tells as well */
+    /* Memory once had is kept for the next page: getting it anew costs more than half of what
+     * the sandbox costs.  clear_away gives back what one large page needed. */
+    mallopt(M_MMAP_THRESHOLD, KEEP_BYTES);
+    mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
+    mallopt(M_TOP_PAD, LARGE_BYTES);
+    page_start();
+    charset_load_all(); /* (1) */
+    warm_up();
+    warm_up_sorting();
+    if (sandbox_enter(&f) != OK) {
+        answer(JOB_HELLO, &none, &none, &f);
+        _exit(1);
+    }
+    answer(JOB_HELLO, &none, &none, &f);
+}
+
+struct desk { /* where a page lies while it is read */
+    struct inflow in;
+    struct buf type, url, body, digest, text;
+};
+
+static bool get_page(const struct frame_request *h, struct desk *d)
+{
+    return (h->type_bytes == UINT32_MAX || get_part(&d->in, &d->type, h->type_bytes)) &&
+           (h->url_bytes == UINT32_MAX || get_part(&d->in, &d->url, h->url_bytes)) &&
+           get_part(&d->in, &d->body, (size_t)h->body_bytes);
+}
+
+static void read_page(const struct frame_request *h, struct desk *d, struct fault *f)
+{
+    struct page_source s = {
+            .bytes = buf_text(&d->body),
+            .len = d->body.len,
+            .content_type = h->type_bytes == UINT32_MAX ? NULL : buf_text(&d->type),
+            .url = h->url_bytes == UINT32_MAX ? NULL : buf_text(&d->url),
+    };
+    buf_clear(&d->digest);
+    buf_clear(&d->text);
+    if ((h->wishes & WISH_DIGEST) && page_digest_make(&s, &d->digest, f) != OK)
+        return;
+    if ((h->wishes & WISH_TEXT) && page_decode(&s, &d->text, f, NULL) != OK)
+        buf_clear(&d->text);
+}
+
+/* Memory that one large page needed goes back, so that idle readers are small. */
+static void clear_away(struct desk *d)
+{
+    if (d->body.cap + d->digest.cap + d->text.cap < LARGE_BYTES)
+        return;
+    buf_done(&d->body);
+    buf_done(&d->digest);
+    buf_done(&d->text);
+    malloc_trim(0);
+}
+
+int page_worker_main(void)
+{
+    struct desk d = {.type = {.max = FRAME_TYPE_MAX},
+            .url = {.max = FRAME_URL_MAX},
+            .body = {.max = PAGE_BODY_MAX},
+            .digest = {.max = PAGE_DIGEST_MAX},
+            .text = {.max = FRAME_TEXT_MAX}};
+    struct frame_request h;
+
+    page_worker_enter();
+    while (get(&d.in, &h, sizeof h) && frame_request_is_sound(&h) && get_page(&h, &d)) {
+        struct fault f = {.code = OK};
+        read_page(&h, &d, &f);
+        answer(h.job, &d.digest, &d.text, &f);
+        clear_away(&d);
+    }
+    _exit(0);
+}
+
+bool page_worker_is_asked(int argc, char **argv)
+{
+    return argc == 2 && strcmp(argv[1], PAGE_WORKER_WORD) == 0;
+}

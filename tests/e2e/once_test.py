@@ -1,0 +1,99 @@
+"""vigil once: a round for cron."""
+import json
+from harness import *
+
+pg = shared(Postgres)
+site = shared(Site)
+
+
+def fresh():
+    return Vigil(db=pg().database())
+
+
+def define(name, path, rest="", monitor="any change"):
+    return f"CREATE SENTINEL {name} USING {site().url}{path} MONITOR {monitor} {rest};\n"
+
+
+@test("the first round remembers, the next ones print what changed and exit 3")
+def _():
+    site().put("/a", "<p>one <a href='/1'>x</a></p>")
+    site().put("/b", "<p>calm</p>")
+    text = define("a", "/a", monitor="links") + define("b", "/b")
+    with fresh() as v:
+        equal(v.run("once", "-", input=text).stdout, "")
+        equal(v.run("once", "-", input=text).stdout, "")
+        site().put("/a", "<p>one <a href='/2'>x</a></p>")
+        said = v.run("once", "-", input=text, code=3).stdout
+        contains(said, "a")
+        contains(said, f"+ {site().url}/2")
+        equal(v.run("once", "-", input=text).stdout, "")
+        equal(site().count("/a"), 4)
+        equal(site().count("/b"), 4)
+        equal(v.sql("SELECT count(*) FROM vigil.changes"), "1")
+        equal(v.sql("SELECT count(*) FROM vigil.events WHERE kind <> 'create' AND kind <> 'start'"),
+              "0")
+
+
+@test("--json prints one object a change")
+def _():
+    site().put("/j", "<p>one</p>")
+    text = define("j", "/j")
+    with fresh() as v:
+        v.run("once", "-", input=text)
+        site().put("/j", "<p>two</p>")
+        row = json.loads(v.run("once", "--json", "-", input=text, code=3).stdout)
+        equal(row["sentinel"], "j")
+        equal((row["old_version"], row["new_version"]), (1, 2))
+        assert row["detail"]
+
+
+@test("a definition that was edited is taken from the file; the page's history goes on")
+def _():
+    site().put("/e", "<p>one <a href='/1'>x</a></p>")
+    with fresh() as v:
+        v.run("once", "-", input=define("e", "/e", monitor="links"))
+        site().put("/e", "<p>two <a href='/1'>x</a></p>")
+        contains(v.run("once", "-", input=define("e", "/e", monitor="all words"), code=3).stdout, "two")
+        equal(v.sql("SELECT monitor FROM vigil.status"), "all words")
+
+
+@test("pages that are not in the file are left alone")
+def _():
+    site().put("/in", "<p>1</p>")
+    site().put("/out", "<p>1</p>")
+    with fresh() as v:
+        v.run("once", "-", input=define("in_it", "/in") + define("out", "/out"))
+        v.run("once", "-", input=define("in_it", "/in"))
+        equal((site().count("/in"), site().count("/out")), (2, 1))
+
+
+@test("a page that fails is named with its reason, exit 2; the others are done all the same")
+def _():
+    site().put("/good", "<p>1</p>")
+    text = define("good", "/good") + define("bad", "/there-is-nothing")
+    with fresh() as v:
+        said = v.run("once", "-", input=text, code=2)
+        contains(said.stderr, "/there-is-nothing")
+        contains(said.stderr, "404")
+        site().put("/good", "<p>2</p>")
+        v.run("once", "-", input=text, code=3)
+
+
+@test("what only starts later, or has ended, is not fetched")
+def _():
+    site().put("/l", "<p>1</p>")
+    with fresh() as v:
+        v.run("once", "-", input=define("l", "/l", "FROM now + 1 day"))
+        equal(site().count("/l"), 0)
+
+
+@test("wrong files change nothing; an engine that runs there is in the way, and that is said")
+def _():
+    with fresh() as v:
+        contains(v.run("once", "-", input=define("w", "/w", monitor="colours"), code=1).stderr, "E054")
+        equal(v.sql("SELECT count(*) FROM vigil.status"), "0")
+        v.start()
+        contains(v.run("once", "-", input=define("w", "/w"), code=2).stderr, "engine")
+
+
+main()

@@ -1,0 +1,90 @@
+/* Traces that are wrong: what is said about them, and where. */
+#include "tests/led/trace.h"
+#include "tests/test.h"
+#include <string.h>
+
+/* What the detector refuses is an outcome of the trace; what nobody could run is a fault. */
+static void expect_fault(const char *text, const char *message)
+{
+    struct fault f = {0};
+    json_t *traces = NULL;
+    struct trace_options opt = {0};
+    struct trace_result r = {0};
+    if (trace_parse(text, strlen(text), &f, &traces) == OK) {
+        if (trace_run(json_array_get(traces, 0), &opt, &f, &r) == OK) {
+            test_fail(__FILE__, __LINE__, "accepted: %s", text);
+            json_decref(r.output);
+        }
+        json_decref(traces);
+    }
+    EXPECT_TEXT(f.message, message);
+}
+
+TEST(place, "a wrong trace is told with its place")
+{
+    expect_fault(
+            "{}", "a trace is an object with \"expr\" or a list of \"rules\", and \"history\"");
+    expect_fault("[7]",
+            "a trace is an object with \"expr\" or a list of \"rules\", and \"history\"");
+    expect_fault("{\"expr\": \"A\", \"context\": \"newest\"}", "unknown context \"newest\"");
+    expect_fault(
+            "{\"expr\": \"A\", \"history\": 5}", "history: not a list of [time, what happens]");
+    expect_fault("{\"expr\": \"A\", \"history\": [[1, \"A\"], [\"x\", \"A\"]]}",
+            "history[1]: the time is not an integer");
+    expect_fault("{\"expr\": \"A\", \"history\": [[1, \"A\"], [0, \"A\"]]}",
+            "history[1]: time goes back from 1 to 0");
+    expect_fault("{\"expr\": \"A\", \"history\": [[1, \"A\", 3]]}",
+            "history[0]: not [time, what happens]");
+    expect_fault("{\"expr\": \"A\", \"history\": [[1, {\"op\": \"dance\"}]]}",
+            "history[0]: unknown operation \"dance\", or without its argument");
+    expect_fault("{\"expr\": \"A\", \"history\": [[1, {\"op\": \"down\"}]]}",
+            "history[0]: down and stall want an integer, \"until\"");
+    expect_fault("{\"expr\": \"A\", \"history\": [[9, {\"op\": \"down\", \"until\": 3}]]}",
+            "history[0]: a gap that ends at 3 has not begun");
+    expect_fault(
+            "{\"expr\": \"A\", \"history\": [], \"until\": \"noon\"}", "until: not an integer");
+}
+
+TEST(expression, "a wrong expression is told with what it wants")
+{
+    expect_fault("{\"expr\": [\"SEQ\", \"A\"]}", "expression: SEQ has 1 arguments and wants 2");
+    expect_fault("{\"expr\": [\"XOR\", \"A\", \"B\"]}", "expression: unknown operator \"XOR\"");
+    expect_fault(
+            "{\"expr\": 7}", "expression: expression is neither a name nor [operator, ...]");
+    expect_fault("{\"expr\": [\"PLUS\", \"A\", \"B\"]}",
+            "expression: time in expression is not an integer in range");
+    expect_fault(
+            "{\"expr\": [\"ANY\", 2]}", "expression: ANY wants a number and 1 to 32 events");
+}
+
+TEST(rule, "a wrong rule is told with its number")
+{
+    expect_fault("{\"rules\": [{\"name\": \"a\", \"event\": \"E\"}, {\"event\": \"E\"}]}",
+            "rules[1]: a rule wants a name and an event");
+    expect_fault("{\"rules\": [{\"name\": \"a\", \"event\": \"E\", \"coupling\": \"loose\"}]}",
+            "rules[0]: unknown coupling \"loose\"");
+    expect_fault("{\"rules\": [{\"name\": \"a\", \"event\": \"E\", \"mode\": \"LATER\"}]}",
+            "rules[0]: mode \"LATER\" is neither NOW nor PREVIOUS");
+    expect_fault("{\"rules\": [{\"name\": \"a\", \"event\": \"E\", \"condition\": 0}]}",
+            "rules[0]: condition is neither true nor false");
+    expect_fault("{\"rules\": [{\"name\": \"a\", \"event\": \"E\", \"do\": [[\"sing\"]]}],"
+                 " \"history\": [[1, \"E\"]]}",
+            "history[0]: unknown operation \"sing\", or without its argument");
+}
+
+TEST(expectation, "an expectation that says nothing is told")
+{
+    expect_fault("{\"expr\": \"A\", \"expect\": {\"detectd\": []}}",
+            "expect: speaks of neither \"detected\" nor \"log\" nor \"error\"");
+}
+
+TEST(json, "what is not JSON is told with line and column")
+{
+    static const char text[] = "{\"expr\": \"A\",\n \"history\": [[1, A]]}";
+    struct fault f = {0};
+    json_t *traces;
+    EXPECT(trace_parse(text, sizeof text - 1, &f, &traces) == ERR_SYNTAX);
+    EXPECT_INT(f.line, 2);
+}
+
+TEST_MAIN()
