@@ -61,14 +61,15 @@ def _():
     with Site() as web, Vigil(db=pg().database()) as v:
         web.put("/flap", "<p>a</p>")
         web.put("/links", "<a href=/one>1</a>")
+        web.put("/still", "<p>still</p>")
         page = "FETCH EVERY 1 second"
         begin = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 2))
         v.add(f"""CREATE SENTINEL flap USING {web.url}/flap MONITOR any change {page};
                   CREATE SENTINEL calm USING {web.url}/flap MONITOR images {page};
                   CREATE SENTINEL refs USING {web.url}/links MONITOR links {page};
                   CREATE SENTINEL lost USING {web.url}/nothing MONITOR links {page};
-                  CREATE SENTINEL first USING {web.url}/links MONITOR links {page} FROM {begin} FOR 1 second;
-                  CREATE SENTINEL second USING {web.url}/links MONITOR links {page} FROM end(first) FOR 1 second""")
+                  CREATE SENTINEL first USING {web.url}/still MONITOR links {page} FROM {begin} FOR 1 second;
+                  CREATE SENTINEL second USING {web.url}/still MONITOR links {page} FROM end(first) FOR 1 second""")
         v.start()
         for n, text in enumerate(("<p>a</p>", "<p>b</p>", "<p>a</p>"), 1):
             web.put("/flap", text)
@@ -88,9 +89,10 @@ def _():
         equal(sorted(row[1] for row in found[0]), ["flap", "flap", "refs"])
         equal([row[1:] for row in found[1]], [["3", "2", "1"]])
         equal([row[0] for row in found[2]], ["calm"])
-        equal([(row[0], row[1]) for row in found[3]], [(web.url.split("/")[2], "3")])
+        equal([(row[0], row[1]) for row in found[3]], [(web.url.split("/")[2], "4")])
         equal({row[0]: row[1] for row in found[4]},
-              {f"{web.url}/flap": "3", f"{web.url}/links": "2", f"{web.url}/nothing": "0"})
+              {f"{web.url}/flap": "3", f"{web.url}/links": "2", f"{web.url}/nothing": "0",
+               f"{web.url}/still": "1"})
         chain = [(row[1], row[2]) for row in found[5] if row[1] in ("first", "second")]
         equal(chain, [("first", "start"), ("first", "end"), ("second", "start"), ("second", "end")])
         equal([row[0] for row in found[6]], ["lost"])
