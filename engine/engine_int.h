@@ -10,6 +10,7 @@
 #include "cdg/cdg.h"
 #include "engine/directory.h"
 #include "engine/engine.h"
+#include "engine/outbox.h"
 #include "engine/request.h"
 #include "engine/webrequest.h"
 #include "fetch/fetch.h"
@@ -63,6 +64,7 @@ struct engine {
 
     struct loop_signal on_int, on_term;
     struct control *control;
+    struct outbox *outbox;
     msec started_at;
     uint64_t changes, versions, shared_fetches, late_wakes;
     msec worst_lateness;
@@ -144,6 +146,7 @@ struct stream {
     int64_t position;     /* how many versions it has seen */
     int64_t version;      /* the newest it has seen */
     bool waiting;         /* for the fetch under way */
+    bool closed;          /* it ticks no more */
     msec wanted;          /* waiting: since when, on the detector's line */
     unsigned want_source; /* how many members ask about the source */
 };

@@ -269,7 +269,7 @@ static struct led_rule *rule_on(
             .action = action,
             .arg = l,
             .priority = priority,
-            .coupling = priority == START_PRIORITY ? LED_DEFERRED : LED_IMMEDIATE,
+            .coupling = priority == START_PRIORITY ? LED_SETTLED : LED_IMMEDIATE,
             .context = LED_CHRONICLE,
             .mode = LED_PREVIOUS,
     };

@@ -66,6 +66,8 @@ static struct stream *stream_find(struct webpage *p, msec period, msec entered)
 {
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
+        if (s->closed)
+            continue; /* only those are in it who wait for its last fetch */
         if (s->period == period && (period == 0 || (entered - s->opened) % period == 0))
             return s;
     }
@@ -163,6 +165,7 @@ void stream_close_if_all_linger(struct stream *s)
     list_each (m, &s->members)
         if (!list_entry(m, struct life, in_stream)->lingers)
             return;
+    s->closed = true;
     if (led_raise(s->page->engine->led, s->closer, 0, &f) != OK)
         log_error("closing a fetch rule: %s", f.message);
 }

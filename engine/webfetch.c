@@ -133,13 +133,17 @@ void webpage_resume(struct webpage *p)
     struct engine *e = p->engine;
     if (p->not_before == MSEC_NEVER || list_is_empty(&p->streams))
         return;
-    if (p->not_before <= engine_wall(e)) {
+    bool over = p->not_before <= engine_wall(e);
+    if (over)
         p->not_before = MSEC_NEVER;
-        return;
+    list_each (pos, &p->streams) {
+        struct stream *s = list_entry(pos, struct stream, of_page);
+        s->waiting = true;
+        if (over)
+            webpage_want(p, s); /* the next try was due while nobody was there */
     }
-    list_each (pos, &p->streams)
-        list_entry(pos, struct stream, of_page)->waiting = true;
-    retry_after(p, p->not_before - led_wall(e->led));
+    if (!over)
+        retry_after(p, p->not_before - led_wall(e->led));
 }
 
 /* Same words but for the numbers in them: "83 bytes received" is no news after 81. */

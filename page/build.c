@@ -50,6 +50,7 @@ void build_init(struct build *b, size_t max, bool xml)
         intern_get(&b->tag_names, str_of(fixed_tags[i]));
     for (size_t i = 0; i < FIXED_ATTRS; i++)
         intern_get(&b->attr_strings, str_of(fixed_attrs[i]));
+    b->overflowed = intern_is_full(&b->tag_names) || intern_is_full(&b->attr_strings);
 }
 
 void build_done(struct build *b)

@@ -175,7 +175,7 @@ static uint32_t name_number(struct writer *w, uint32_t old)
 static void put_element(struct writer *w, const struct build_node *n)
 {
     const struct build_attr *attrs =
-            (const struct build_attr *)(const void *)w->b->attrs.data + n->attrs;
+            (const struct build_attr *)(const void *)buf_text(&w->b->attrs) + n->attrs;
     struct buf *out = &w->parts[PART_NODES];
     bool is_new;
     uint32_t tag = number_of(&w->tags, n->tag, &is_new);

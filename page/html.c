@@ -140,6 +140,8 @@ enum err html_read(struct str text, struct build *b, struct fault *f)
     struct reader r = {
             .sink = {sink_start, sink_end, sink_text, sink_is_foreign, sink_is_over}};
 
+    if (b->overflowed)
+        return OK; /* there was not even room to begin */
     tree_init(&r.tree, b, text);
     enum err e = tokens_read(text, &r.sink, f);
     if (e)

@@ -214,8 +214,19 @@ static void put_scheme(struct buf *out, struct str scheme)
     buf_push_char(out, ':');
 }
 
+/* No host has control characters or spaces in its name. */
+static bool is_host(struct str authority)
+{
+    for (size_t i = 0; i < authority.len; i++)
+        if ((unsigned char)authority.ptr[i] <= ' ' || authority.ptr[i] == 0x7F)
+            return false;
+    return true;
+}
+
 static bool put_whole(struct buf *out, const struct parts *p)
 {
+    if (!is_host(p->authority))
+        return false;
     if (p->authority.ptr && p->authority.len == 0 && has_authority_scheme(p->scheme) &&
             !str_equal_nocase(p->scheme, STR("file")))
         return false; /* "http://" and no host */

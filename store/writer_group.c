@@ -89,7 +89,11 @@ static void pass_commit(const struct list *group, bool is_done)
             CRASH_POINT("before_commit_plan");
         break;
     case STORE_JOB_LOAD:
-        break;
+    case STORE_JOB_CLAIM:
+    case STORE_JOB_SETTLE:
+    case STORE_JOB_BULLETIN:
+    case STORE_JOB_PUBLISH:
+        break; /* these only read, or are the outbox's */
     }
 }
 

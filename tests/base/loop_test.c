@@ -109,4 +109,48 @@ TEST(signals, "a signal is told on the loop")
     loop_free(loop);
 }
 
+static char order[8];
+
+static void note_first(struct loop_timer *t)
+{
+    (void)t;
+    strcat(order, "1");
+}
+
+static void note_second(struct loop_timer *t)
+{
+    strcat(order, "2");
+    if (strlen(order) < 4)
+        loop_timer_set(loop, t, 0); /* for now: in the next round */
+}
+
+TEST(on_clock,
+        "on a given clock timers expire when that clock says so, in the order they were set")
+{
+    struct clock_fixed c;
+    struct loop_timer first, second, stopped;
+    clock_fixed_init(&c, 0, 5000);
+    loop = loop_new_on_clock(&c.clock);
+    loop_timer_init(&first, note_first);
+    loop_timer_init(&second, note_second);
+    loop_timer_init(&stopped, note_first);
+    EXPECT(loop_next_timer(loop) == MSEC_NEVER);
+    loop_timer_set(loop, &stopped, 10);
+    loop_timer_set(loop, &first, MSEC_PER_DAY);
+    loop_timer_set(loop, &second, MSEC_PER_DAY);
+    loop_timer_stop(loop, &stopped);
+    EXPECT(loop_timer_is_set(&first) && !loop_timer_is_set(&stopped));
+    EXPECT_INT(loop_next_timer(loop), 5000 + MSEC_PER_DAY);
+    c.mono += MSEC_PER_DAY;
+    loop_run_once(loop);
+    EXPECT_TEXT(order, "12");
+    EXPECT(!loop_timer_is_set(&first));
+    EXPECT_INT(loop_next_timer(loop), c.mono);
+    loop_run_once(loop);
+    loop_run_once(loop);
+    EXPECT_TEXT(order, "1222");
+    EXPECT(loop_next_timer(loop) == MSEC_NEVER);
+    loop_free(loop);
+}
+
 TEST_MAIN()

@@ -88,6 +88,8 @@ struct world {
     struct engine *engine; /* NULL: none runs */
     struct loop *loop;     /* the engine's */
 
+    msec glance; /* when it next looks for what is overdue, on `mono` */
+
     struct list pages;   /* struct sim_page */
     struct list coming;  /* struct sim_coming, by time */
     struct list fetches; /* struct sim_fetch, in order */

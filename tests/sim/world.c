@@ -2,9 +2,9 @@
  *
  *  (1) Time never passes while the engine has something to do at this instant.
  *  (2) What a page becomes at an instant is seen by whoever looks at that instant.
- *  (3) The clock stops where something is due, and nowhere else: the engine's glance at the
- *      wall clock every few seconds is left out, because here the clock is only set by us, and
- *      the engine is made to look when we do.
+ *  (3) The clock stops where something is due, and nowhere else: the engine's glances every
+ *      few seconds are left out where they can find nothing.  The wall clock is only set by us,
+ *      and the engine is made to look when we do; and nothing is overdue while nothing waits.
  */
 #include "tests/sim/sim.h"
 #include "engine/reading.h"
@@ -16,7 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_S = 30 }; /* real time in which an instant must be over */
+enum {
+    PATIENCE_S = 30,                 /* real time in which an instant must be over */
+    GLANCE_MS = 10 * MSEC_PER_SECOND /* how often the engine looks for what is overdue */
+};
 
 static msec wall_now(const struct clock *c)
 {
@@ -38,6 +41,7 @@ void world_init(struct world *w, struct arena *life)
     CHECK(time_parse_iso("2026-11-16T12:00:00Z", &w->began)); /* a Monday */
     w->wall = w->began;
     settings_init(&w->settings, life);
+    w->glance = MSEC_NEVER;
     /* Scenarios say when pages are fetched to the second. */
     CHECK(settings_set(&w->settings, "fetch.jitter", "0", "scenario", NULL) == OK);
     list_init(&w->pages);
@@ -144,8 +148,10 @@ static bool is_quiet(struct world *w)
         return false;
     if (!e->available)
         return true; /* what waits for the database waits */
+    struct outbox_stats telling;
+    outbox_stats_get(e->outbox, &telling);
     return list_is_empty(&e->requests) && store_writer_pending(e->writer) == 0 &&
-           e->visits == 0;
+           e->visits == 0 && !telling.busy;
 }
 
 /* Runs the loop until it holds; real time is only a guard against waiting for ever. */
@@ -310,30 +316,57 @@ static void aim(struct world *w)
         loop_timer_set(w->loop, &e->led_timer, next - w->mono - e->mono_shift);
 }
 
-static msec next_due(struct world *w)
+/* Could anything become overdue?  Only what waits for an answer or for the database. */
+static bool is_waiting(struct world *w)
 {
-    msec next = MSEC_NEVER;
-    if (w->engine) {
-        aim(w);
-        next = loop_next_timer(w->loop);
-        next = next == MSEC_NEVER ? next : next - w->mono + w->elapsed;
+    struct fetch_stats s;
+    fetch_stats_get(w->engine->fetch, &s);
+    return s.running > 0 || !w->engine->available;
+}
+
+static msec earlier(msec a, msec b)
+{
+    return a < b ? a : b;
+}
+
+/* When the engine has something to do next, on the line of elapsed time. */
+static msec engine_due(struct world *w, bool *ret_glance)
+{
+    struct engine *e = w->engine;
+    aim(w);
+    loop_timer_stop(w->loop, &e->overdue_timer);
+    msec next = loop_next_timer(w->loop);
+    if (!is_waiting(w))
+        w->glance = MSEC_NEVER;
+    else if (w->glance == MSEC_NEVER)
+        w->glance = w->mono + GLANCE_MS;
+    *ret_glance = w->glance < next;
+    if (*ret_glance) {
+        next = w->glance;
+        w->glance = MSEC_NEVER;
+        loop_timer_set(w->loop, &e->overdue_timer, next - w->mono);
     }
-    list_each (pos, &w->coming) {
-        msec at = list_entry(pos, struct sim_coming, link)->at;
-        if (at < next)
-            next = at;
-    }
+    return next == MSEC_NEVER ? next : next - w->mono + w->elapsed;
+}
+
+static msec next_due(struct world *w, bool *ret_glance)
+{
+    *ret_glance = false;
+    msec next = w->engine ? engine_due(w, ret_glance) : MSEC_NEVER;
+    list_each (pos, &w->coming)
+        next = earlier(next, list_entry(pos, struct sim_coming, link)->at);
     return next;
 }
 
 bool world_advance(struct world *w, msec span)
 {
     msec until = w->elapsed + span, next;
+    bool glance;
     if (!settle(w)) /* (1) */
         return false;
-    while ((next = next_due(w)) <= until) {
+    while ((next = next_due(w, &glance)) <= until) {
         pass(w, next > w->elapsed ? next - w->elapsed : 0);
-        if (!step(w))
+        if (!(glance ? settle(w) : step(w)))
             return false;
     }
     pass(w, until - w->elapsed);

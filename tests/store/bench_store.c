@@ -117,7 +117,6 @@ struct version {
     atomic_bool is_packed;
     struct store_version_job job;
     struct store_change change;
-    struct store_notice notice;
     struct store_evaluation evaluation;
     int64_t change_id;
     char *body, *packed_body, *packed_digest;
@@ -158,7 +157,6 @@ static void make_job(struct version *v, unsigned page, int64_t n)
             .deleted = 2,
             .summary = "2 inserted, 2 deleted",
             .detail = "{\"leaves\":[{\"type\":\"any change\",\"inserted\":[\"some words\"]}]}"};
-    v->notice = (struct store_notice){.method = "dashboard", .target = "", .delivered = true};
     v->evaluation = (struct store_evaluation){.sentinel_id = b.sentinel[page], .result = 'C'};
     v->job.job.kind = STORE_JOB_VERSION;
     v->job.fetch = (struct store_fetch_state){.page_id = b.page[page],
@@ -172,10 +170,9 @@ static void make_job(struct version *v, unsigned page, int64_t n)
     v->job.content_type = "text/html";
     v->job.final_url = "http://x/";
     v->job.changes = &v->change;
-    v->job.notices = &v->notice;
     v->job.evaluations = &v->evaluation;
     v->job.seen_by = &b.sentinel[page];
-    v->job.nchanges = v->job.nnotices = v->job.nevaluations = v->job.nseen_by = 1;
+    v->job.nchanges = v->job.nevaluations = v->job.nseen_by = 1;
     v->job.ret_change_ids = &v->change_id;
 }
 
