@@ -11,6 +11,7 @@ enum lock_rank {
     LOCK_CDG_BUCKET = 10, /* cdg: a bucket of the lock hash table */
     LOCK_POOL = 20,       /* base/pool: the queue of tasks */
     LOCK_STORE = 30,      /* store: what the writing thread and the loop share */
+    LOCK_SWEEPER = 35,    /* store: which pages the sweeper has yet to see to */
     LOCK_INBOX = 40,      /* base/inbox: a queue between two threads */
     LOCK_LOG = 50,        /* base/log */
 };

@@ -40,6 +40,10 @@ bool cli_since(struct cli *c, msec *ret_at);
 /* cmd_replay.c */
 int cmd_replay(struct cli *c);
 
+/* cmd_dump.c */
+int cmd_dump(struct cli *c);
+int cmd_restore(struct cli *c);
+
 /* cmd_compare.c: an expression tried on two files */
 int cmd_compare(struct cli *c);
 

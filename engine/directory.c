@@ -419,8 +419,8 @@ static void load_constituent(const struct store_constituent *row, void *arg)
 enum err directory_load(struct directory *d, struct store *store, struct fault *f)
 {
     struct loading l = {.directory = d, .fault = f};
+    enum err e = store_load_sentinels(store, f, load_one, &l);
     SCRATCH struct arena *rows = arena_new(NULL, "rows");
-    enum err e = store_load_sentinels(store, rows, f, load_one, &l);
     if (e == OK && l.err == OK)
         e = store_load_places(store, rows, f, load_place, &l);
     if (e == OK && l.err == OK)

@@ -168,6 +168,16 @@ static void load_page(const struct store_page *row, void *arg)
     webpage_load(arg, row);
 }
 
+static enum err start_sweeping(struct engine *e, struct fault *f)
+{
+    struct store_sweep_options o = {
+            .keep = settings_number(e->settings, SETTING_STORE_KEEP_DAYS) * MSEC_PER_DAY,
+            .keep_bytes = settings_number(e->settings, SETTING_STORE_KEEP_BYTES),
+            .every = settings_number(e->settings, SETTING_STORE_SWEEP_EVERY),
+    };
+    return store_sweeper_start(e->store, &o, f, &e->sweeper);
+}
+
 static const char *user_agent(struct engine *e)
 {
     const char *name = settings_text(e->settings, SETTING_FETCH_USER_AGENT);
@@ -297,13 +307,13 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
 
     struct store_writer_hooks hooks = {
             .requested = requested, .availability = availability, .arg = e};
-    SCRATCH struct arena *rows = arena_new(NULL, "rows");
     enum err err;
     if ((err = directory_load(&e->directory, e->store, f)) != OK ||
-            (err = store_load_hosts(e->store, rows, f, webhost_load, e)) != OK ||
+            (err = store_load_hosts(e->store, f, webhost_load, e)) != OK ||
             (err = write_points(e, f)) != OK ||
-            (err = store_load_pages(e->store, rows, f, load_page, e)) != OK ||
+            (err = store_load_pages(e->store, f, load_page, e)) != OK ||
             (err = start_fetching(e, f)) != OK || (err = start_reading(e, f)) != OK ||
+            (err = start_sweeping(e, f)) != OK ||
             (err = store_writer_start(e->store, e->loop, &hooks, f, &e->writer)) != OK)
         return err;
     bring_back(e);
@@ -396,6 +406,7 @@ static void take_down(struct engine *e, msec patience)
         if (lost)
             log_warn("%zu commits were given up; what they held will be found again", lost);
     }
+    store_sweeper_stop(e->sweeper);
     readers_free(e->readers);
     pool_free(e->pool); /* what it still computes lands in the inbox and is let go */
     visit_abandon(e);

@@ -28,6 +28,7 @@ struct engine {
     struct loop *loop;
     struct store *store;
     struct store_writer *writer;
+    struct store_sweeper *sweeper;
     struct fetch *fetch;
     struct readers *readers; /* reading.h */
     struct pool *pool;
@@ -236,7 +237,7 @@ struct webpage {
     int64_t visiting;   /* the version a visit is under way for, 0: none */
     struct sha256 body; /* of it */
     char *etag, *last_modified, *body_digest, *error;
-    msec last_fetch, verified, next_fetch;
+    msec last_fetch, verified, next_fetch, took;
     msec not_before; /* after a failure: no fetch before this; MSEC_NEVER: no such wait */
     int64_t fetches, failures;
     struct fetch_learned *learned; /* NULL: nothing yet */

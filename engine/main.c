@@ -46,6 +46,10 @@ const struct command commands[] = {
         {"settings", cmd_settings, OPT_JSON, 0, 0, "",
                 "each setting with value, unit, default and why"},
         {"types", cmd_types, OPT_JSON, 0, 0, "", "the change types that can be monitored"},
+        {"dump", cmd_dump, 0, 1, 1, "FILE",
+                "write everything into one file, also while it runs"},
+        {"restore", cmd_restore, 0, 1, 1, "FILE",
+                "fill an empty database or data directory from a dump"},
         {"psql", cmd_psql, OPT_REST, 0, -1, "[ARGS…]", "a psql on the right database"},
         {NULL},
 };

@@ -18,7 +18,7 @@
 #include "engine/feeds.h"
 #include "engine/letter.h"
 #include "engine/telling.h"
-#include "store/crash.h"
+#include "base/crash.h"
 #include "store/outbox.h"
 #include <stdio.h>
 #include <sys/random.h>

@@ -291,6 +291,23 @@ static void plan_names(struct planning *p, const char *verb, const char *text)
     }
 }
 
+/* ---- whose sentinels ------------------------------------------------------------------ */
+
+/* Learning when something ends is no harm done to it. */
+static void refuse_foreign(struct planning *p)
+{
+    for (size_t i = 0; i < p->plan->nsteps; i++) {
+        const struct request_subject *subject = &p->plan->subjects[i];
+        const struct sentinel *s = subject->known;
+        struct fault f = {0};
+        if (!s || subject->note_end || strcmp(s->owner, p->c->owner) == 0)
+            continue;
+        fault_set(&f, ERR_NAME, "sentinel \"%s\" belongs to \"%s\"", s->name, s->owner);
+        fault_hint(&f, "Ask its owner, or somebody with the role vigil_engine.");
+        wrong_name(p, &f);
+    }
+}
+
 /* ---- the whole ----------------------------------------------------------------------- */
 
 struct request_plan *request_plan_make(
@@ -319,6 +336,8 @@ struct request_plan *request_plan_make(
         fault_set(&f, ERR_NAME, "there is no request \"%s\"", verb);
         wrong_name(&p, &f);
     }
+    if (c->only_own)
+        refuse_foreign(&p);
     if (p.wrong) {
         request_plan_abandon(p.plan); /* (2) */
         p.plan->nsteps = 0;

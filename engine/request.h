@@ -34,6 +34,7 @@ struct request_context {
     const struct settings *settings;
     msec now;
     const char *owner;
+    bool only_own; /* and may not touch what is somebody else's */
 };
 
 /* `verb`: "add", "ensure" (leaves alone what exists), "once" (leaves alone what exists with

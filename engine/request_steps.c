@@ -131,6 +131,7 @@ static void plan_create(
         d = draft_add(p, s, true);
         d->step = step_add(p, kind, (struct request_subject){.made = s, .known = known});
     }
+    p->plan->steps[d->step].change_history = st->effective->changehistory;
     p->plan->steps[d->step].event_kind = known ? "replace" : "create";
     answer_done(p, s, known ? "replaced" : "installed");
 }
@@ -172,6 +173,7 @@ static void plan_alter(
         p->plan->steps[d->step].event_kind = "alter";
         p->plan->steps[d->step].keeps_place = keeps;
     }
+    p->plan->steps[d->step].change_history = st->effective->changehistory;
     answer_done(p, s, "altered");
 }
 

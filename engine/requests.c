@@ -14,6 +14,7 @@ struct carried {
     struct engine *engine;
     int64_t request_id;
     char *verb, *text, *owner;
+    bool only_own;
     struct request_plan *plan;
 };
 
@@ -155,6 +156,7 @@ static void begin_next(struct engine *e)
             .settings = e->settings,
             .now = engine_wall(e),
             .owner = c->owner,
+            .only_own = c->only_own,
     };
     c->plan = request_plan_make(c->arena, &context, c->verb, c->text);
     c->job.job.kind = STORE_JOB_PLAN;
@@ -177,6 +179,7 @@ void requests_take(struct engine *e, const struct store_request *r)
     c->verb = arena_strdup(a, r->verb);
     c->text = arena_strdup(a, r->text ? r->text : "");
     c->owner = arena_strdup(a, r->owner ? r->owner : "");
+    c->only_own = r->only_own;
     bool idle = list_is_empty(&e->requests);
     list_append(&e->requests, &c->link);
     if (idle)

@@ -151,6 +151,20 @@ static void detecting(struct engine *e, struct json *j)
     json_object_end(j);
 }
 
+static void keeping(struct engine *e, struct json *j)
+{
+    struct store_sweep_figures s;
+    store_sweeper_figures(e->sweeper, &s);
+    json_key(j, "versions");
+    json_object_begin(j);
+    key_int(j, "released", s.released);
+    key_int(j, "packed", s.packed);
+    key_int(j, "saved_bytes", s.saved_bytes);
+    json_key(j, "error");
+    json_text(j, s.error[0] ? s.error : NULL);
+    json_object_end(j);
+}
+
 /* A database that has work and does not finish any for this long is as good as away. */
 enum { SILENCE_MS = 5000 };
 
@@ -189,6 +203,7 @@ void engine_status_json(struct engine *e, struct buf *out)
     reading(e, &j);
     comparing(e, &j);
     detecting(e, &j);
+    keeping(e, &j);
     telling(e, &j);
     json_object_end(&j);
     buf_putc(out, '\n');

@@ -73,12 +73,26 @@ static bool read_new(struct visit *v, struct cdg_version *to)
     return to->digest != NULL;
 }
 
+/* For the store, and here: there are more of these threads than of those that write. */
+static void pack(struct visit *v)
+{
+    v->job.body = v->source.body;
+    v->job.body_bytes = v->source.body_bytes;
+    v->job.digest = v->digest.data;
+    v->job.digest_bytes = v->digest.len;
+    store_version_pack(&v->job, v->arena);
+}
+
 void visit_compare(struct cdg_task *task)
 {
     struct visit *v = container_of(task, struct visit, task);
     struct cdg_version now;
-    if (read_new(v, &now) && v->plan)
-        v->nverdicts = cdg_plan_run_states(
-                v->plan, &now, give_old, give_state, v, v->arena, &v->verdicts);
+    if (read_new(v, &now)) {
+        if (v->plan)
+            v->nverdicts = cdg_plan_run_states(
+                    v->plan, &now, give_old, give_state, v, v->arena, &v->verdicts);
+        if (v->is_new)
+            pack(v);
+    }
     inbox_push(&v->engine->compared, &v->link);
 }

@@ -273,6 +273,7 @@ static void fetched(const struct fetch_response *r, void *arg)
     p->transfer = NULL;
     p->fetches++;
     p->last_fetch = engine_wall(e);
+    p->took = r->took;
     if (r->outcome == FETCH_FAILED) {
         failed(p, r->reason ? r->reason : "the fetch failed", r->gone, r->retry_after);
         engine_settle(e);

@@ -191,6 +191,7 @@ void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fet
             .learned = p->learned ? fetch_learn_write(p->learned, life) : NULL,
             .fetches = p->fetches,
             .failures = p->failures,
+            .took = p->took,
     };
 }
 

@@ -1,12 +1,14 @@
 /* Jobs of a page, inside the transaction that is open: a version and all it owes, a fetch
- * that brought nothing new, a version read back.
+ * that brought nothing new.
  *
  *  (1) The version's row decides: if it is there already, with the same contents, the whole
  *      job was done before and nothing of it is done again.
  *  (2) A sentinel that was dropped meanwhile loses its change, not the others theirs.
+ *  (3) Many versions are written with as little waiting as one: each step is sent for all of
+ *      them before the answers are read.
  */
 #include "store/store_int.h"
-#include "store/crash.h"
+#include "base/crash.h"
 
 /* Enough for the lists of every change of one version; the engine limits each of them. */
 enum { ARRAY_MAX_BYTES = 256 << 20 };
@@ -30,6 +32,7 @@ static void fetch_params(struct params *p, const struct store_fetch_state *s)
     params_json(p, s->learned);
     params_int(p, s->fetches);
     params_int(p, s->failures);
+    params_id(p, s->took);
 }
 
 enum err apply_touch(
@@ -39,33 +42,48 @@ enum err apply_touch(
     PARAMS(p, scratch);
     fetch_params(&p, &job->fetch);
     enum err e = conn_run(c, SQL_FETCH_STATE, &p, f, &r);
+    CRASH_POINT("after_touch");
     return e ? e : result_affected(r) ? OK : no_page(job->fetch.page_id, f);
 }
 
 /* ---- a version ---- */
 
+static enum err cannot_pack(const char *what, size_t bytes, struct fault *f)
+{
+    return fault_set(f, ERR_LIMIT, "a %s of %zu bytes cannot be compressed", what, bytes);
+}
+
+void store_version_pack(struct store_version_job *job, struct arena *life)
+{
+    BUF(body, zip_most(job->body_bytes) + 1);
+    BUF(digest, zip_most(job->digest_bytes) + 1);
+    if (zip(job->body ? job->body : "", job->body_bytes, &body)) {
+        job->packed.body = arena_memdup(life, body.data, body.len);
+        job->packed.body_bytes = body.len;
+    }
+    if (job->digest && zip_quickly(job->digest, job->digest_bytes, &digest)) {
+        job->packed.digest = arena_memdup(life, digest.data, digest.len);
+        job->packed.digest_bytes = digest.len;
+    }
+}
+
 static enum err put_body(struct conn *c, const struct store_version_job *job,
         struct arena *scratch, struct fault *f)
 {
-    BUF(packed, job->body_bytes + (job->body_bytes >> 7) + 1024);
-    if (!zip(job->body, job->body_bytes, &packed))
-        return fault_set(
-                f, ERR_LIMIT, "a body of %zu bytes cannot be compressed", job->body_bytes);
+    if (!job->packed.body)
+        return cannot_pack("body", job->body_bytes, f);
     PARAMS(p, scratch);
     params_bytes(&p, job->body_sha256.bytes, sizeof job->body_sha256.bytes);
     params_int(&p, (int64_t)job->body_bytes);
-    params_bytes(&p, packed.data, packed.len);
+    params_bytes(&p, job->packed.body, job->packed.body_bytes);
     return conn_run(c, SQL_BODY_PUT, &p, f, NULL);
 }
 
 static enum err put_version_row(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f, bool *ret_is_new)
+        struct arena *scratch, struct fault *f, PGresult **ret_row)
 {
-    BUF(packed, job->digest_bytes + (job->digest_bytes >> 7) + 1024);
-    if (job->digest && !zip(job->digest, job->digest_bytes, &packed))
-        return fault_set(
-                f, ERR_LIMIT, "a digest of %zu bytes cannot be compressed", job->digest_bytes);
-    RESULT r = NULL;
+    if (job->digest && !job->packed.digest)
+        return cannot_pack("digest", job->digest_bytes, f);
     PARAMS(p, scratch);
     params_int(&p, job->fetch.page_id);
     params_int(&p, job->version);
@@ -76,11 +94,8 @@ static enum err put_version_row(struct conn *c, const struct store_version_job *
     params_raw_text(&p, job->fetch.etag);
     params_raw_text(&p, job->fetch.last_modified);
     params_bytes(&p, job->body_sha256.bytes, sizeof job->body_sha256.bytes);
-    params_bytes(&p, job->digest ? packed.data : NULL, packed.len);
-    enum err e = conn_run(c, SQL_VERSION_PUT, &p, f, &r);
-    if (!e)
-        *ret_is_new = result_affected(r) > 0;
-    return e;
+    params_bytes(&p, job->packed.digest, job->packed.digest_bytes);
+    return conn_send(c, SQL_VERSION_PUT, &p, scratch, f, ret_row);
 }
 
 /* The row was not written: is it the same one, another one, or is there no such page? */
@@ -144,12 +159,11 @@ static enum err too_big(struct fault *f)
 }
 
 static enum err put_changes(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f)
+        struct arena *scratch, struct fault *f, PGresult **ret_ids)
 {
     enum { COLUMNS = 8 };
     struct buf a[COLUMNS];
     enum err e = OK;
-    RESULT r = NULL;
     PARAMS(p, scratch);
     params_int(&p, job->fetch.page_id);
     params_int(&p, job->version);
@@ -174,9 +188,7 @@ static enum err put_changes(struct conn *c, const struct store_version_job *job,
         params_text(&p, buf_text(&a[k]));
     }
     if (!e)
-        e = conn_run(c, SQL_CHANGES_PUT, &p, f, &r);
-    if (!e)
-        (void)give_ids(job, r); /* none, when all who asked are gone */
+        e = conn_send(c, SQL_CHANGES_PUT, &p, scratch, f, ret_ids);
     for (int k = 0; k < COLUMNS; k++)
         buf_done(&a[k]);
     return e;
@@ -255,6 +267,7 @@ static enum err count_evaluations(struct conn *c, const struct store_version_job
     params_text(&p, buf_text(&sentinels));
     params_text(&p, buf_text(&results));
     params_text(&p, buf_text(&reasons));
+    params_int(&p, job->version);
     return conn_run(c, SQL_EVALUATIONS, &p, f, NULL);
 }
 
@@ -287,96 +300,116 @@ static enum err put_state(struct conn *c, const struct store_version_job *job,
     return conn_run(c, SQL_VERSION_STATE, &p, f, NULL);
 }
 
+/* ---- the whole, in three steps ---- */
+
+/* How far one job has come.  Between two steps answers are waited for, and many jobs take a
+ * step together. */
+struct progress {
+    struct store_version_job *job;
+    PGresult *row, *ids; /* answers to come */
+    bool was_done;
+};
+
+static enum err begin_version(
+        struct conn *c, struct progress *g, struct arena *scratch, struct fault *f)
+{
+    if (g->job->exists)
+        return OK;
+    struct store_version_job packed = *g->job;
+    if (!packed.packed.body)
+        store_version_pack(&packed, scratch);
+    enum err e = put_body(c, &packed, scratch, f);
+    CRASH_POINT("after_body_row");
+    return e ? e : put_version_row(c, &packed, scratch, f, &g->row);
+}
+
 /* Was it done before?  A version is known by its row; when that was there already and only
  * who looked at it is new, the job is known by its changes: (1). */
-static enum err begin_version(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f, bool *ret_was_done)
+static enum err find_out(
+        struct conn *c, struct progress *g, struct arena *scratch, struct fault *f)
 {
-    bool is_new = true, known = false;
-    enum err e = OK;
-    if (!job->exists) {
-        e = put_body(c, job, scratch, f);
-        if (!e)
-            e = put_version_row(c, job, scratch, f, &is_new);
-        if (!e && !is_new)
-            e = check_same(c, job, scratch, f);
-    }
+    const struct store_version_job *job = g->job;
+    bool is_new = job->exists || result_affected(g->row) > 0, known = false;
+    enum err e = is_new ? OK : check_same(c, job, scratch, f);
     if (!e && job->nchanges && (!is_new || job->exists))
         e = find_changes(c, job, scratch, f, &known);
-    *ret_was_done = !is_new || known;
+    g->was_done = !is_new || known;
     return e;
 }
 
-enum err apply_version(
-        struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f)
+static enum err record_changes(
+        struct conn *c, struct progress *g, struct arena *scratch, struct fault *f)
 {
-    bool was_done = false;
-    enum err e = begin_version(c, job, scratch, f, &was_done);
-    if (!e && (!was_done || job->exists)) /* putting it twice is putting it once */
-        e = put_constituents(c, job, scratch, f);
-    if (e || was_done)
+    enum err e = find_out(c, g, scratch, f);
+    if (!e && (!g->was_done || g->job->exists)) /* putting it twice is putting it once */
+        e = put_constituents(c, g->job, scratch, f);
+    if (e || g->was_done)
         return e;
     CRASH_POINT("after_version_row");
+    return g->job->nchanges ? put_changes(c, g->job, scratch, f, &g->ids) : OK;
+}
+
+static enum err finish_version(
+        struct conn *c, struct progress *g, struct arena *scratch, struct fault *f)
+{
+    const struct store_version_job *job = g->job;
+    enum err e = OK;
+    if (g->was_done)
+        return OK;
+    CRASH_POINT("after_change_rows");
     if (job->nchanges)
-        e = put_changes(c, job, scratch, f);
-    if (!e && job->nchanges)
+        (void)give_ids(job, g->ids); /* none, when all who asked are gone */
+    if (job->nchanges)
         e = owe(c, job, scratch, f);
+    CRASH_POINT("after_notices");
     if (!e && job->nchanges)
         e = count_changes(c, job, scratch, f);
+    CRASH_POINT("after_change_counts");
     if (!e && job->nevaluations)
         e = count_evaluations(c, job, scratch, f);
+    CRASH_POINT("after_evaluations");
     if (!e && job->nseen_by)
         e = note_seen(c, job, scratch, f);
+    CRASH_POINT("after_seen");
     if (!e && job->nnotes)
         e = put_notes(c, job, scratch, f);
     if (!e && job->nsights)
         e = put_sights(c, job->sights, job->nsights, scratch, f);
     if (!e)
         e = put_state(c, job, scratch, f);
+    CRASH_POINT("after_page_state");
     return e;
 }
 
-/* ---- a version read back ---- */
-
-static enum err unpack(
-        const PGresult *r, int column, struct buf *out, const char *what, struct fault *f)
+enum err apply_versions(struct conn *c, struct store_version_job *const *jobs, size_t n,
+        struct arena *scratch, struct fault *f)
 {
-    buf_clear(out);
-    if (PQgetisnull(r, 0, column))
-        return OK;
-    if (unzip(PQgetvalue(r, 0, column), (size_t)PQgetlength(r, 0, column), out))
-        return OK;
-    return fault_set(
-            f, ERR_STORE, "a stored %s is damaged, or larger than is allowed now", what);
+    struct progress *all = arena_array_of(scratch, n, struct progress);
+    enum err e = OK;
+    for (size_t i = 0; !e && i < n; i++) {
+        all[i].job = jobs[i];
+        e = begin_version(c, &all[i], scratch, f);
+    }
+    if (!e)
+        e = conn_settle(c, f);
+    for (size_t i = 0; !e && i < n; i++)
+        e = record_changes(c, &all[i], scratch, f);
+    if (!e)
+        e = conn_settle(c, f);
+    for (size_t i = 0; !e && i < n; i++)
+        e = finish_version(c, &all[i], scratch, f);
+    return e;
 }
 
-enum err apply_load(
-        struct conn *c, struct store_load_job *job, struct arena *scratch, struct fault *f)
+enum err apply_version(
+        struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f)
 {
-    RESULT r = NULL;
-    PARAMS(p, scratch);
-    params_int(&p, job->page_id);
-    params_int(&p, job->version);
-    params_bool(&p, job->want_body);
-    enum err e = conn_run(c, SQL_VERSION_GET, &p, f, &r);
-    if (e)
-        return e;
-    job->found = PQntuples(r) > 0;
-    if (!job->found)
-        return OK;
-    if (job->life) {
-        const char *type = result_text(r, 0, 2), *url = result_text(r, 0, 3);
-        job->content_type = type ? arena_strdup(job->life, type) : NULL;
-        job->final_url = url ? arena_strdup(job->life, url) : NULL;
-    }
-    e = unpack(r, 0, &job->digest, "digest", f);
-    return e ? e : unpack(r, 1, &job->body, "body", f);
+    return apply_versions(c, &job, 1, scratch, f);
 }
 
 enum err apply(
         struct conn *c, struct store_job *job, msec now, struct arena *scratch, struct fault *f)
 {
-    c->trouble = CONN_FINE;
     switch (job->kind) {
     case STORE_JOB_VERSION:
         return apply_version(c, container_of(job, struct store_version_job, job), scratch, f);

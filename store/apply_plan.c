@@ -7,6 +7,7 @@
  *  (3) What happened to a sentinel stays in vigil.events under its name when it is dropped.
  */
 #include "store/store_int.h"
+#include "base/crash.h"
 #include "base/str.h"
 
 struct known {
@@ -69,6 +70,7 @@ static enum err need_page(struct conn *c, const struct store_step *st, struct ar
     *ret_is_new = PQntuples(r) > 0;
     if (!*ret_is_new)
         return find_page(c, &key, scratch, f, ret_id);
+    CRASH_POINT("after_page_row");
     *ret_id = result_int(r, 0, 0);
     PARAMS(q, scratch);
     params_int(&q, *ret_id);
@@ -90,6 +92,24 @@ static enum err put_places(
         params_int(&p, st->ret_more_ids[i]);
         if (!e)
             e = conn_run(c, SQL_PLACE_PUT, &p, f, NULL);
+    }
+    return e;
+}
+
+/* They are locked first: only then can nobody begin to use one that was found unused. */
+enum err drop_unused_bodies(
+        struct conn *c, const char *bodies, struct arena *scratch, struct fault *f)
+{
+    enum err e = OK;
+    while (!e && strcmp(bodies, "{}") != 0) {
+        RESULT bases = NULL;
+        PARAMS(p, scratch);
+        params_text(&p, bodies);
+        e = conn_run(c, SQL_BODIES_LOCK, &p, f, NULL);
+        if (!e)
+            e = conn_run(c, SQL_BODIES_DROP_UNUSED, &p, f, &bases);
+        if (!e) /* what they were deltas of may be unused now */
+            bodies = arena_strdup(scratch, PQgetvalue(bases, 0, 0));
     }
     return e;
 }
@@ -120,9 +140,7 @@ static enum err drop_page_if_unused(
         e = conn_run(c, SQL_PAGE_DROP_UNUSED, &p, f, &dropped);
     if (e || result_affected(dropped) == 0)
         return e;
-    PARAMS(q, scratch);
-    params_text(&q, PQgetvalue(bodies, 0, 0));
-    return conn_run(c, SQL_BODIES_DROP_UNUSED, &q, f, NULL); /* (2) */
+    return drop_unused_bodies(c, PQgetvalue(bodies, 0, 0), scratch, f); /* (2) */
 }
 
 /* ---- whom to tell ---- */
@@ -233,9 +251,11 @@ static enum err step_create(
     params_text(&p, st->end_reason);
     params_time(&p, st->entered_at);
     params_points(&p, st);
+    params_int(&p, st->change_history);
     e = conn_run(c, SQL_SENTINEL_PUT, &p, f, &r);
     if (e)
         return name_taken(c, e, st->name, f);
+    CRASH_POINT("after_sentinel_row");
     st->ret_id = result_int(r, 0, 0);
     PARAMS(q, scratch);
     params_int(&q, st->ret_id);
@@ -310,6 +330,7 @@ static enum err step_replace(struct conn *c, struct store_step *st, const struct
     params_text(&p, st->end_reason);
     params_time(&p, st->entered_at);
     params_points(&p, st);
+    params_int(&p, st->change_history);
     e = conn_run(c, SQL_SENTINEL_REPLACE, &p, f, NULL);
     if (e)
         return name_taken(c, e, st->name ? st->name : k->name, f);
@@ -405,15 +426,19 @@ static enum err do_step(
     switch (st->kind) {
     case STORE_STEP_CREATE:
         e = step_create(c, st, scratch, f);
+        CRASH_POINT("after_step_create");
         break;
     case STORE_STEP_REPLACE:
         e = step_replace(c, st, &k, scratch, f);
+        CRASH_POINT("after_step_replace");
         break;
     case STORE_STEP_STATE:
         e = step_state(c, st, scratch, f);
+        CRASH_POINT("after_step_state");
         break;
     case STORE_STEP_DROP:
         e = step_drop(c, st, scratch, f);
+        CRASH_POINT("after_step_drop");
         break;
     case STORE_STEP_POINTS:
         e = step_points(c, st, scratch, f);
@@ -424,7 +449,10 @@ static enum err do_step(
         break;
     }
     const char *name = st->name && st->kind == STORE_STEP_REPLACE ? st->name : k.name;
-    return e ? e : put_event(c, st, name, scratch, f); /* (3) */
+    if (!e)
+        e = put_event(c, st, name, scratch, f); /* (3) */
+    CRASH_POINT("after_event_row");
+    return e;
 }
 
 /* ---- requests ---- */
@@ -479,8 +507,11 @@ enum err apply_plan(struct conn *c, struct store_plan_job *job, msec now, struct
 {
     bool is_first = true;
     enum err e = OK;
-    if (job->request_id)
+    if (job->request_id) {
+        CRASH_POINT("before_answer");
         e = answer(c, job, now, scratch, f, &is_first); /* (1) */
+        CRASH_POINT("after_answer");
+    }
     for (size_t i = 0; !e && i < job->nsteps; i++)
         e = is_first ? do_step(c, &job->steps[i], scratch, f)
                      : find_created(c, &job->steps[i], scratch, f);

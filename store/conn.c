@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The server cancels a statement after 10 s; when even that does not arrive it is gone. */
 static const msec answer_within = 30 * MSEC_PER_SECOND;
@@ -230,38 +231,200 @@ void conn_close(struct conn *c)
 {
     PQfinish(c->pg); /* NULL is fine */
     c->pg = NULL;
+    free(c->slots);
+    c->slots = NULL;
+    c->sent = c->sent_cap = 0;
+    c->pipelined = false;
     memset(c->prepared, 0, sizeof c->prepared);
 }
 
 /* ---- statements ---- */
+
+static void expect_answer(struct conn *c, PGresult **slot)
+{
+    if (c->sent == c->sent_cap) {
+        c->sent_cap = c->sent_cap ? c->sent_cap * 2 : 64;
+        c->slots = realloc(c->slots, c->sent_cap * sizeof(PGresult **));
+        CHECK(c->slots);
+    }
+    c->slots[c->sent++] = slot;
+}
+
+/* One more result; NULL ends a statement's.  *ret_lost: there will be none. */
+static PGresult *next_result(struct conn *c, bool *ret_lost)
+{
+    msec until = clock_mono(&clock_system) + answer_within;
+    while (PQisBusy(c->pg))
+        if (!wait_socket(c, POLLIN, until) || !PQconsumeInput(c->pg)) {
+            *ret_lost = true;
+            return NULL;
+        }
+    return PQgetResult(c->pg);
+}
+
+/* Reads the answers up to the mark that was sent behind them; the first error counts. */
+static enum err read_answers(struct conn *c, struct fault *f)
+{
+    enum err e = OK;
+    bool gone = false;
+    for (size_t at = 0; !gone;) {
+        PGresult *r = next_result(c, &gone);
+        if (!r) {
+            gone = gone || PQstatus(c->pg) == CONNECTION_BAD;
+            at++;
+            continue;
+        }
+        ExecStatusType status = PQresultStatus(r);
+        if (status == PGRES_PIPELINE_SYNC) {
+            PQclear(r);
+            return e;
+        }
+        if (!e && status == PGRES_FATAL_ERROR)
+            e = refuse(c, r, f);
+        if (!e && at < c->sent && c->slots[at])
+            *c->slots[at] = r;
+        else
+            PQclear(r);
+    }
+    return lost(c, f,
+            gives_up(c) ? "the database did not answer before the end"
+                        : "the connection to the database was lost");
+}
+
+enum err conn_settle(struct conn *c, struct fault *f)
+{
+    if (!c->pipelined || c->sent == 0)
+        return OK;
+    enum err e = OK;
+    if (!PQpipelineSync(c->pg) || !flush(c, clock_mono(&clock_system) + answer_within))
+        e = lost(c, f, "the connection to the database was lost");
+    if (!e)
+        e = read_answers(c, f);
+    c->sent = 0;
+    return e;
+}
+
+enum err conn_pipeline(struct conn *c, bool on, struct fault *f)
+{
+    if (!c->pg)
+        return lost(c, f, "there is no connection to the database");
+    enum err e = conn_settle(c, f);
+    if (e && c->trouble == CONN_LOST)
+        return e;
+    if (!(on ? PQenterPipelineMode(c->pg) : PQexitPipelineMode(c->pg)))
+        return lost(c, f, "the connection to the database was lost");
+    c->pipelined = on;
+    return e;
+}
 
 static enum err prepare(struct conn *c, enum statement st, struct fault *f)
 {
     unsigned char bit = (unsigned char)(1u << (st % 8));
     if (c->prepared[st / 8] & bit)
         return OK;
+    enum err e = conn_settle(c, f);
+    if (e)
+        return e;
     if (!PQsendPrepare(c->pg, statements[st].name, statements[st].text, 0, NULL))
         return lost(c, f, "the connection to the database was lost");
-    enum err e = collect(c, clock_mono(&clock_system) + answer_within, f, NULL);
+    if (c->pipelined) {
+        expect_answer(c, NULL);
+        e = conn_settle(c, f);
+    } else {
+        e = collect(c, clock_mono(&clock_system) + answer_within, f, NULL);
+    }
     if (!e)
         c->prepared[st / 8] |= bit;
     return e;
 }
 
-enum err conn_run(struct conn *c, enum statement st, const struct params *p, struct fault *f,
-        PGresult **ret_result)
+static void clear_result(void *slot)
+{
+    PQclear(*(PGresult **)slot);
+    *(PGresult **)slot = NULL;
+}
+
+static enum err send_it(
+        struct conn *c, enum statement st, const struct params *p, struct fault *f)
 {
     if (!c->pg)
         return lost(c, f, "there is no connection to the database");
     enum err e = prepare(c, st, f);
     if (e)
         return e;
-    /* Bytes are asked for only in VERSION_GET; everything else reads better as text. */
-    int binary = st == SQL_VERSION_GET;
+    /* Bytes are asked for only in these; everything else reads better as text. */
+    int binary = st == SQL_VERSION_GET || st == SQL_BODY_GET;
     if (!PQsendQueryPrepared(c->pg, statements[st].name, p ? p->n : 0, p ? p->values : NULL,
                 p ? p->lengths : NULL, p ? p->formats : NULL, binary))
         return lost(c, f, "the connection to the database was lost");
-    return collect(c, clock_mono(&clock_system) + answer_within, f, ret_result);
+    return OK;
+}
+
+/* Behind what was sent before; its answer is read by whoever settles. */
+static enum err send_behind(struct conn *c, PGresult **slot, struct fault *f)
+{
+    expect_answer(c, slot);
+    return PQflush(c->pg) < 0 ? lost(c, f, "the connection to the database was lost") : OK;
+}
+
+enum err conn_send(struct conn *c, enum statement st, const struct params *p,
+        struct arena *life, struct fault *f, PGresult **ret_result)
+{
+    *ret_result = NULL;
+    if (!c->pipelined) {
+        enum err e = conn_run(c, st, p, f, ret_result);
+        if (!e)
+            arena_defer(life, clear_result, ret_result);
+        return e;
+    }
+    enum err e = send_it(c, st, p, f);
+    if (e)
+        return e;
+    arena_defer(life, clear_result, ret_result);
+    return send_behind(c, ret_result, f);
+}
+
+enum err conn_run(struct conn *c, enum statement st, const struct params *p, struct fault *f,
+        PGresult **ret_result)
+{
+    enum err e = send_it(c, st, p, f);
+    if (e)
+        return e;
+    if (!c->pipelined) {
+        msec within = c->patience ? c->patience : answer_within;
+        return collect(c, clock_mono(&clock_system) + within, f, ret_result);
+    }
+    if (!ret_result)
+        return send_behind(c, NULL, f);
+    PGresult *answer = NULL;
+    expect_answer(c, &answer);
+    e = conn_settle(c, f);
+    if (e)
+        PQclear(answer);
+    else
+        *ret_result = answer;
+    return e;
+}
+
+enum err conn_stream(
+        struct conn *c, enum statement st, conn_row_fn *each, void *arg, struct fault *f)
+{
+    enum err e = c->pg ? prepare(c, st, f) : lost(c, f, "there is no connection");
+    if (e)
+        return e;
+    if (!PQsendQueryPrepared(
+                c->pg, statements[st].name, 0, NULL, NULL, NULL, /* binary= */ 1) ||
+            !PQsetSingleRowMode(c->pg) || !flush(c, clock_mono(&clock_system) + answer_within))
+        return lost(c, f, "the connection to the database was lost");
+    bool gone = false;
+    for (PGresult *r; (r = next_result(c, &gone)); PQclear(r)) {
+        ExecStatusType status = PQresultStatus(r);
+        if (status == PGRES_SINGLE_TUPLE)
+            each(r, arg);
+        else if (status != PGRES_TUPLES_OK && !e)
+            e = refuse(c, r, f);
+    }
+    return gone && !e ? lost(c, f, "the database does not answer") : e;
 }
 
 enum err conn_script(struct conn *c, const char *sql, struct fault *f)
@@ -276,8 +439,13 @@ void conn_roll_back(struct conn *c)
     enum conn_trouble trouble = c->trouble;
     char sqlstate[sizeof c->sqlstate];
     memcpy(sqlstate, c->sqlstate, sizeof sqlstate);
-    if (trouble == CONN_LOST || conn_run(c, SQL_ROLLBACK, NULL, NULL, NULL) != OK)
+    struct fault known;
+    if (trouble == CONN_LOST)
         return; /* the transaction ends with the connection */
+    if (c->pipelined && conn_pipeline(c, false, &known) != OK && c->trouble == CONN_LOST)
+        return;
+    if (conn_run(c, SQL_ROLLBACK, NULL, NULL, NULL) != OK)
+        return;
     c->trouble = trouble;
     memcpy(c->sqlstate, sqlstate, sizeof sqlstate);
 }

@@ -9,6 +9,7 @@
  *      of the database is out of date.
  */
 #include "store/store_int.h"
+#include "base/crash.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -115,7 +116,10 @@ enum err engine_lock_sign(struct conn *c, struct store *s, struct fault *f)
     params_text(&p, here);
     params_int(&p, getpid());
     params_int(&p, clock_wall(s->options.clock));
-    return conn_run(c, SQL_ENGINE_SIGN, &p, f, NULL);
+    CRASH_POINT("before_engine_sign");
+    enum err e = conn_run(c, SQL_ENGINE_SIGN, &p, f, NULL);
+    CRASH_POINT("after_engine_sign");
+    return e;
 }
 
 static enum err end_old_session(struct conn *c, int64_t backend)

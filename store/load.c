@@ -1,30 +1,46 @@
 /* What an engine reads when it starts: every sentinel and every page, in the order they
- * were made. */
+ * were made.
+ *
+ *  (1) There may be a million of each: rows are handed on as they arrive, so one is in
+ *      memory at a time.
+ *  (2) Values come in PostgreSQL's binary form, which needs no parsing.
+ */
 #include "store/store_int.h"
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int nibble(char c)
+/* Whom the rows are for. */
+struct loading {
+    void (*sentinel)(const struct store_sentinel *row, void *arg);
+    void (*page)(const struct store_page *row, void *arg);
+    void *arg;
+};
+
+static int64_t int_of(const PGresult *r, int column)
 {
-    return c <= '9' ? c - '0' : c - 'a' + 10;
+    uint64_t n = 0;
+    if (PQgetisnull(r, 0, column))
+        return 0;
+    CHECK(PQgetlength(r, 0, column) == (int)sizeof n);
+    memcpy(&n, PQgetvalue(r, 0, column), sizeof n);
+    return (int64_t)be64toh(n);
 }
 
-/* Headers are the server's own bytes and travel as hex. */
-static char *from_hex(struct arena *life, const char *hex)
+/* Microseconds since 2000. */
+static msec time_of(const PGresult *r, int column)
 {
-    if (!hex)
-        return NULL;
-    size_t n = strlen(hex) / 2;
-    char *bytes = arena_alloc(life, n + 1);
-    for (size_t i = 0; i < n; i++)
-        bytes[i] = (char)(nibble(hex[2 * i]) << 4 | nibble(hex[2 * i + 1]));
-    bytes[n] = 0;
-    return bytes;
+    const int64_t year_2000 = 946684800000;
+    if (PQgetisnull(r, 0, column))
+        return MSEC_NEVER;
+    int64_t us = int_of(r, column);
+    return year_2000 + (us >= 0 ? us : us - 999) / 1000;
 }
 
-static const char *keep(struct arena *life, const char *s)
+/* Texts of a result end with a zero; bytes (a server's header) do, too. */
+static const char *text_of(const PGresult *r, int column)
 {
-    return s ? arena_strdup(life, s) : NULL;
+    return result_text(r, 0, column);
 }
 
 /* {4,0,9} as numbers. */
@@ -43,37 +59,79 @@ static const int64_t *numbers(struct arena *life, const char *array, size_t *ret
     return all;
 }
 
-enum err store_load_sentinels(struct store *s, struct arena *life, struct fault *f,
-        void (*each)(const struct store_sentinel *row, void *arg), void *arg)
+static void take_sentinel(const PGresult *r, void *arg)
 {
-    RESULT r = NULL;
+    struct loading *l = arg;
+    struct store_sentinel row = {
+            .id = int_of(r, 0),
+            .name = text_of(r, 1),
+            .owner = text_of(r, 2),
+            .definition = text_of(r, 3),
+            .state = text_of(r, 4),
+            .installed_at = time_of(r, 5),
+            .starts_at = time_of(r, 6),
+            .ends_at = time_of(r, 7),
+            .started_at = time_of(r, 8),
+            .ended_at = time_of(r, 9),
+            .page_id = int_of(r, 10),
+            .base_version = int_of(r, 11),
+            .entered_at = time_of(r, 12),
+            .last_version = int_of(r, 13),
+            .url = text_of(r, 14),
+            .has_points = PQgetvalue(r, 0, 15)[0] != 0,
+            .answers = text_of(r, 17),
+    };
+    SCRATCH struct arena *scratch = arena_new(NULL, "row");
+    row.seen = numbers(scratch, text_of(r, 16), &row.nseen);
+    l->sentinel(&row, l->arg);
+}
+
+static void take_page(const PGresult *r, void *arg)
+{
+    struct loading *l = arg;
+    struct store_page row = {
+            .id = int_of(r, 0),
+            .url = text_of(r, 1),
+            .request = text_of(r, 14),
+            .latest_version = int_of(r, 2),
+            .last_fetch_at = time_of(r, 3),
+            .verified_at = time_of(r, 4),
+            .last_change_at = time_of(r, 5),
+            .etag = text_of(r, 6),
+            .last_modified = text_of(r, 7),
+            .error = text_of(r, 8),
+            .fetches = int_of(r, 9),
+            .failures = int_of(r, 10),
+            .learned = text_of(r, 11),
+            .next_fetch_at = time_of(r, 13),
+    };
+    if (PQgetlength(r, 0, 12) == (int)sizeof row.body.bytes)
+        memcpy(row.body.bytes, PQgetvalue(r, 0, 12), sizeof row.body.bytes);
+    l->page(&row, l->arg);
+}
+
+/* Reading a million rows takes longer than a statement usually may. */
+static enum err load(struct store *s, enum statement st, conn_row_fn *take, struct loading *l,
+        struct fault *f)
+{
     enum err e = store_connect(s, f);
     if (!e)
-        e = conn_run(&s->conn, SQL_LOAD_SENTINELS, NULL, f, &r);
-    for (int i = 0; !e && i < PQntuples(r); i++) {
-        struct store_sentinel row = {
-                .id = result_int(r, i, 0),
-                .name = keep(life, result_text(r, i, 1)),
-                .owner = keep(life, result_text(r, i, 2)),
-                .definition = keep(life, result_text(r, i, 3)),
-                .state = keep(life, result_text(r, i, 4)),
-                .installed_at = result_time(r, i, 5),
-                .starts_at = result_time(r, i, 6),
-                .ends_at = result_time(r, i, 7),
-                .started_at = result_time(r, i, 8),
-                .ended_at = result_time(r, i, 9),
-                .page_id = result_int(r, i, 10),
-                .base_version = result_int(r, i, 11),
-                .entered_at = result_time(r, i, 12),
-                .last_version = result_int(r, i, 13),
-                .url = keep(life, result_text(r, i, 14)),
-                .has_points = result_text(r, i, 15)[0] == 't',
-                .answers = keep(life, result_text(r, i, 17)),
-        };
-        row.seen = numbers(life, result_text(r, i, 16), &row.nseen);
-        each(&row, arg);
-    }
-    return e;
+        e = conn_run(&s->conn, SQL_NO_TIMEOUT, NULL, f, NULL);
+    if (!e)
+        e = conn_stream(&s->conn, st, take, l, f);
+    return e ? e : conn_run(&s->conn, SQL_USUAL_TIMEOUT, NULL, f, NULL);
+}
+
+enum err store_load_sentinels(struct store *s, struct fault *f,
+        void (*each)(const struct store_sentinel *row, void *arg), void *arg)
+{
+    struct loading l = {.sentinel = each, .arg = arg};
+    return load(s, SQL_LOAD_SENTINELS, take_sentinel, &l, f);
+}
+
+static const char *keep(struct arena *life, const char *s)
+{
+    return s ? arena_strdup(life, s) : NULL;
 }
 
 enum err store_load_places(struct store *s, struct arena *life, struct fault *f,
@@ -125,7 +183,8 @@ enum err store_load_constituents(struct store *s, struct arena *life, struct fau
     return e;
 }
 
-enum err store_load_hosts(struct store *s, struct arena *life, struct fault *f,
+/* There are few of them. */
+enum err store_load_hosts(struct store *s, struct fault *f,
         void (*each)(const char *name, msec distrusted_until, void *arg), void *arg)
 {
     RESULT r = NULL;
@@ -133,38 +192,13 @@ enum err store_load_hosts(struct store *s, struct arena *life, struct fault *f,
     if (!e)
         e = conn_run(&s->conn, SQL_LOAD_HOSTS, NULL, f, &r);
     for (int i = 0; !e && i < PQntuples(r); i++)
-        each(keep(life, result_text(r, i, 0)), result_time(r, i, 1), arg);
+        each(result_text(r, i, 0), result_time(r, i, 1), arg);
     return e;
 }
 
-enum err store_load_pages(struct store *s, struct arena *life, struct fault *f,
+enum err store_load_pages(struct store *s, struct fault *f,
         void (*each)(const struct store_page *row, void *arg), void *arg)
 {
-    RESULT r = NULL;
-    enum err e = store_connect(s, f);
-    if (!e)
-        e = conn_run(&s->conn, SQL_LOAD_PAGES, NULL, f, &r);
-    for (int i = 0; !e && i < PQntuples(r); i++) {
-        struct store_page row = {
-                .id = result_int(r, i, 0),
-                .url = keep(life, result_text(r, i, 1)),
-                .request = keep(life, result_text(r, i, 14)),
-                .latest_version = result_int(r, i, 2),
-                .last_fetch_at = result_time(r, i, 3),
-                .verified_at = result_time(r, i, 4),
-                .last_change_at = result_time(r, i, 5),
-                .etag = from_hex(life, result_text(r, i, 6)),
-                .last_modified = from_hex(life, result_text(r, i, 7)),
-                .error = keep(life, result_text(r, i, 8)),
-                .fetches = result_int(r, i, 9),
-                .failures = result_int(r, i, 10),
-                .learned = keep(life, result_text(r, i, 11)),
-                .next_fetch_at = result_time(r, i, 13),
-        };
-        const char *body = from_hex(life, result_text(r, i, 12));
-        if (body)
-            memcpy(row.body.bytes, body, sizeof row.body.bytes);
-        each(&row, arg);
-    }
-    return e;
+    struct loading l = {.page = each, .arg = arg};
+    return load(s, SQL_LOAD_PAGES, take_page, &l, f);
 }

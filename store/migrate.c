@@ -6,8 +6,9 @@
  *  (3) A schema newer than this program, or one made from other files, is left alone.
  */
 #include "store/store_int.h"
-#include "store/crash.h"
+#include "base/crash.h"
 #include "base/str.h"
+#include <stdio.h>
 
 static void checksum_of(const struct migration *m, char hex[65])
 {
@@ -72,6 +73,7 @@ static enum err apply_one(struct conn *c, const struct migration *m, msec now, s
     }
     if (!e)
         e = conn_script(c, m->sql, f);
+    CRASH_POINT("after_migration_script");
     if (e)
         return e;
     PARAMS(p, scratch);
@@ -82,8 +84,22 @@ static enum err apply_one(struct conn *c, const struct migration *m, msec now, s
     return conn_run(c, SQL_MIGRATION_NOTE, &p, f, NULL);
 }
 
+/* What the last migration brought belongs to the right people at once.  Where the login may
+ * not make roles, all else works, and whoever starts the program is told. */
+enum err migrate_set_up_roles(struct conn *c, bool quiet, struct fault *f)
+{
+    RESULT r = NULL;
+    enum err e = conn_run(c, SQL_SET_UP_ROLES, NULL, f, &r);
+    if (!e && PQgetvalue(r, 0, 0)[0] && !quiet)
+        fprintf(stderr,
+                "vigil: %s; logins of their own need them, docs/sql.md tells how to make "
+                "them\n",
+                PQgetvalue(r, 0, 0));
+    return e;
+}
+
 /* One step, in a transaction of its own: (1).  Whoever waited for the lock looks again: (2). */
-static enum err step(struct conn *c, msec now, struct fault *f, bool *ret_done)
+static enum err step(struct conn *c, bool quiet, msec now, struct fault *f, bool *ret_done)
 {
     size_t applied = 0;
     enum err e = conn_run(c, SQL_BEGIN, NULL, f, NULL);
@@ -93,18 +109,22 @@ static enum err step(struct conn *c, msec now, struct fault *f, bool *ret_done)
         e = look(c, f, &applied);
     if (!e && applied < migration_count)
         e = apply_one(c, &migrations[applied], now, f);
+    if (!e && applied + 1 == migration_count)
+        e = migrate_set_up_roles(c, quiet, f);
     if (e) {
         conn_roll_back(c);
         if (applied < migration_count)
             fault_prefix(f, "migration %s: ", migrations[applied].name);
         return e;
     }
-    CRASH_POINT("before_migration_commit");
     *ret_done = applied == migration_count;
-    return conn_run(c, SQL_COMMIT, NULL, f, NULL);
+    CRASH_POINT("before_migration_commit");
+    e = conn_run(c, SQL_COMMIT, NULL, f, NULL);
+    CRASH_POINT("after_migration_commit");
+    return e;
 }
 
-enum err migrate(struct conn *c, bool may_change, msec now, struct fault *f)
+enum err migrate(struct conn *c, bool may_change, bool quiet, msec now, struct fault *f)
 {
     size_t applied;
     enum err e = look(c, f, &applied);
@@ -118,6 +138,6 @@ enum err migrate(struct conn *c, bool may_change, msec now, struct fault *f)
         return e;
     }
     for (bool done = false; !e && !done;)
-        e = step(c, now, f, &done);
+        e = step(c, quiet, now, f, &done);
     return e;
 }

@@ -180,12 +180,13 @@ static enum err enter(struct store *s, struct fault *f)
         e = find_engine(s, f);
     if (!e && s->options.role == STORE_ENGINE) /* first: a running engine's schema stays */
         e = engine_lock_take(&s->conn, s, f);
-    if (!e)
-        e = migrate(&s->conn, !s->engine_running, clock_wall(s->options.clock), f);
-    if (!e && s->options.role == STORE_ENGINE) {
+    if (!e && !s->options.bare)
+        e = migrate(&s->conn, !s->engine_running, s->options.quiet,
+                clock_wall(s->options.clock), f);
+    if (!e && s->options.role == STORE_ENGINE)
         new_session(s->session);
+    if (!e && s->options.role == STORE_ENGINE && !s->options.bare)
         e = engine_lock_sign(&s->conn, s, f);
-    }
     return e;
 }
 
@@ -214,7 +215,7 @@ void store_close(struct store *s)
 {
     if (!s)
         return;
-    CHECK(!s->has_writer);
+    CHECK(!s->has_writer && !s->sweeper);
     conn_close(&s->conn);
     embedded_close(s->embedded);
     if (!s->embedded && s->session[0]) /* we were the engine here */

@@ -8,7 +8,7 @@
  */
 #include "store/outbox_int.h"
 #include "base/lock.h"
-#include "store/crash.h"
+#include "base/crash.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,8 +127,10 @@ static enum err attempt(struct store_outbox *o, struct store_job *job)
     enum err e = conn_run(&o->conn, SQL_BEGIN, NULL, f, NULL);
     if (!e)
         e = outbox_apply(&o->conn, job, o->store->session, scratch, f);
+    CRASH_POINT("before_outbox_commit");
     if (!e)
         e = conn_run(&o->conn, SQL_COMMIT, NULL, f, NULL);
+    CRASH_POINT("after_outbox_commit");
     if (job->kind == STORE_JOB_SETTLE)
         CRASH_POINT("after_settle");
     if (!e && job->kind == STORE_JOB_CLAIM)

@@ -1,7 +1,7 @@
 /* A command's side of asking a running engine, and of hearing from it; and running one job
  * on the command's own connection. */
 #include "store/store_int.h"
-#include "store/crash.h"
+#include "base/crash.h"
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +62,9 @@ static enum err put_request(struct store *s, const char *verb, const char *text,
     params_text(&p, verb);
     params_text(&p, text);
     params_text(&p, owner);
+    CRASH_POINT("before_request");
     enum err e = conn_run(&s->conn, SQL_REQUEST_PUT, &p, f, &r);
+    CRASH_POINT("after_request");
     if (!e)
         *ret_id = result_int(r, 0, 0);
     return e;
@@ -129,6 +131,10 @@ static enum err run_once(struct store *s, struct store_job *job, struct arena *s
         struct fault *f, bool *ret_committing)
 {
     RESULT free_to_write = NULL;
+    s->conn.trouble = CONN_FINE;
+    *ret_committing = false;
+    if (job->kind == STORE_JOB_LOAD) /* reading needs no transaction */
+        return apply(&s->conn, job, clock_wall(s->options.clock), scratch, f);
     enum err e = conn_run(&s->conn, SQL_BEGIN, NULL, f, NULL);
     bool writes = job->kind != STORE_JOB_LOAD;
     if (!e && writes && s->options.role == STORE_COMMAND)
@@ -142,9 +148,9 @@ static enum err run_once(struct store *s, struct store_job *job, struct arena *s
         e = apply(&s->conn, job, clock_wall(s->options.clock), scratch, f);
     *ret_committing = !e;
     if (!e) {
-        CRASH_POINT("before_commit");
+        CRASH_POINT("before_command_commit");
         e = conn_run(&s->conn, SQL_COMMIT, NULL, f, NULL);
-        CRASH_POINT("after_commit");
+        CRASH_POINT("after_command_commit");
     } else {
         conn_roll_back(&s->conn);
     }

@@ -40,6 +40,7 @@ struct store_options {
     const char *data; /* data directory; made when missing */
     enum store_role role;
     const char *who; /* for people: "run", "list": who holds the directory */
+    bool bare;       /* STORE_ENGINE: as it is found, with no schema made; for restoring */
     bool quiet;      /* do not say "making a database ..." on stderr */
     const struct clock *clock;
     const char *pg_bin;  /* directory of the server's programs; NULL: the newest installed */
@@ -70,6 +71,11 @@ const char *store_control_path(const struct store *s);
 /* The same without opening anything, for when the database is away.  The path is named
  * whether an engine listens there or not; NULL: nobody can have made one. */
 const char *store_find_control(struct arena *life, const struct store_options *o);
+
+/* Filling an empty database from a dump (pg_restore is the caller's): before, which refuses
+ * when it is not empty (ERR_BUSY), and after.  The store must have been opened bare. */
+MUST_USE enum err store_restore_begin(struct store *s, struct fault *f);
+MUST_USE enum err store_restore_end(struct store *s, struct fault *f);
 
 /* ---- reading, for commands --------------------------------------------------------- */
 
@@ -166,7 +172,9 @@ struct store_page {
     struct sha256 body;               /* of the latest version */
 };
 
-MUST_USE enum err store_load_sentinels(struct store *s, struct arena *life, struct fault *f,
+/* Rows come one by one, in the order they were made, however many there are; their texts
+ * last until `each` returns. */
+MUST_USE enum err store_load_sentinels(struct store *s, struct fault *f,
         void (*each)(const struct store_sentinel *row, void *arg), void *arg);
 /* After the sentinels: by sentinel and place; by sentinel and time. */
 struct store_constituent;
@@ -175,9 +183,9 @@ MUST_USE enum err store_load_places(struct store *s, struct arena *life, struct 
 MUST_USE enum err store_load_constituents(struct store *s, struct arena *life, struct fault *f,
         void (*each)(const struct store_constituent *row, void *arg), void *arg);
 /* Hosts whose validators are not believed. */
-MUST_USE enum err store_load_hosts(struct store *s, struct arena *life, struct fault *f,
+MUST_USE enum err store_load_hosts(struct store *s, struct fault *f,
         void (*each)(const char *name, msec distrusted_until, void *arg), void *arg);
-MUST_USE enum err store_load_pages(struct store *s, struct arena *life, struct fault *f,
+MUST_USE enum err store_load_pages(struct store *s, struct fault *f,
         void (*each)(const struct store_page *row, void *arg), void *arg);
 
 /* ---- writing: jobs ------------------------------------------------------------------ */
@@ -269,6 +277,7 @@ struct store_fetch_state {
             next_fetch_at; /* MSEC_NEVER: unknown, kept as it is for verified_at */
     const char *etag, *last_modified, *error, *learned; /* NULL: none */
     int64_t fetches, failures;
+    msec took; /* the newest fetch, redirects included; 0: none */
 };
 
 struct store_version_job {
@@ -283,6 +292,10 @@ struct store_version_job {
     size_t body_bytes;
     const void *digest; /* page digest block; NULL when the page could not be parsed */
     size_t digest_bytes;
+    struct { /* by store_version_pack; NULL: the store does it */
+        const void *body, *digest;
+        size_t body_bytes, digest_bytes;
+    } packed;
     const struct store_change *changes;
     size_t nchanges;
     const struct store_evaluation *evaluations;
@@ -300,6 +313,10 @@ struct store_version_job {
     int64_t *ret_change_ids; /* room for nchanges; filled before done; 0: the sentinel was
                                 dropped meanwhile, so its change was not recorded */
 };
+
+/* Compresses body and digest into `life`, on any thread: it takes longer than the writing, so
+ * that it is better done where there are more threads than one. */
+void store_version_pack(struct store_version_job *job, struct arena *life);
 
 struct store_touch_job {
     struct store_job job;
@@ -329,8 +346,9 @@ struct store_step {
     msec installed_at, starts_at, ends_at, started_at, ended_at; /* MSEC_NEVER = null */
     msec entered_at;
     int64_t base_version;
-    bool keeps_place;       /* REPLACE: what it looks at is the same, and where it stands */
-    const char *end_reason; /* "to-reached", "stopped", "never-started", "dependency" */
+    unsigned change_history; /* CREATE, REPLACE: versions of so many changes are kept */
+    bool keeps_place;        /* REPLACE: what it looks at is the same, and where it stands */
+    const char *end_reason;  /* "to-reached", "stopped", "never-started", "dependency" */
     /* CREATE, REPLACE: whom to tell; none: the dashboard */
     const struct store_tell *tells;
     size_t ntells;
@@ -387,6 +405,7 @@ struct store_request {
     const char *verb;  /* "add", "check", "enable", "disable", "stop", "drop" */
     const char *text;  /* definitions, or names one a line */
     const char *owner; /* who asked */
+    bool only_own;     /* who may not touch other people's sentinels */
 };
 
 struct store_writer_hooks {
@@ -407,3 +426,29 @@ bool store_writer_is_available(const struct store_writer *w);
 /* Finishes what is pending when the database answers within `wait`, then ends the thread.
  * Returns how many jobs were given up (their done is called with ERR_STORE). */
 size_t store_writer_stop(struct store_writer *w, msec wait);
+
+/* ---- the sweeper: what may be forgotten, and what is kept small ----------------------- */
+
+/* A thread with a connection of its own.  It releases versions that nobody compares with, that
+ * no CHANGEHISTORY speaks of and that are older than `keep`, drops digests nobody needs,
+ * and makes older bodies deltas.  It works in small transactions and never makes a commit wait
+ * for longer than one of them; whatever fails is tried again in the next round. */
+struct store_sweeper;
+
+struct store_sweep_options {
+    msec keep;          /* versions younger than this stay; MSEC_NEVER: all stay */
+    int64_t keep_bytes; /* while bodies and digests take more, `keep` is shortened; 0: never */
+    msec every;         /* a round over all pages; one with a new version has its turn soon */
+};
+
+struct store_sweep_figures {
+    int64_t rounds, released, packed, saved_bytes, failures;
+    int64_t kept_bytes; /* as the newest round found them; 0: not asked for */
+    char error[160];    /* why the newest turn failed; "": it did not */
+};
+
+/* Before the writer, and stopped after it. */
+MUST_USE enum err store_sweeper_start(struct store *s, const struct store_sweep_options *o,
+        struct fault *f, struct store_sweeper **ret_w);
+void store_sweeper_figures(struct store_sweeper *w, struct store_sweep_figures *ret);
+void store_sweeper_stop(struct store_sweeper *w); /* NULL is fine */

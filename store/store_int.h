@@ -28,7 +28,12 @@ struct conn {
     unsigned char prepared[(SQL_COUNT + 7) / 8];
     enum conn_trouble trouble; /* of the newest error */
     char sqlstate[6];
-    int backend; /* process of the server's side, kept after a loss */
+    /* Statements on their way whose answers have not been read: see conn_pipeline. */
+    bool pipelined;
+    size_t sent, sent_cap;
+    PGresult ***slots; /* where each answer goes; NULL: nowhere */
+    int backend;       /* process of the server's side, kept after a loss */
+    msec patience;     /* for one answer; 0: half a minute */
     /* Set by another thread: stop waiting, nobody needs the answer any more. */
     const atomic_bool *give_up;
 };
@@ -77,6 +82,21 @@ const char *json_clean(struct arena *scratch, const char *s);
  * On an error c->trouble says which kind. */
 MUST_USE enum err conn_run(struct conn *c, enum statement st, const struct params *p,
         struct fault *f, PGresult **ret_result);
+/* From now on statements are sent one after the other without waiting for each other's
+ * answers: conn_run waits only when its rows are asked for, and reports then what went wrong
+ * before; conn_send never waits.  After an error the rest is not carried out.  Ends with
+ * `false`, with everything answered. */
+MUST_USE enum err conn_pipeline(struct conn *c, bool on, struct fault *f);
+/* Sends; *ret_result is there after conn_settle, and cleared with `life`. */
+MUST_USE enum err conn_send(struct conn *c, enum statement st, const struct params *p,
+        struct arena *life, struct fault *f, PGresult **ret_result);
+/* Waits for what was sent. */
+MUST_USE enum err conn_settle(struct conn *c, struct fault *f);
+/* The same, row by row as they arrive and in PostgreSQL's binary form, so that a million of
+ * them take no more memory than one. */
+typedef void conn_row_fn(const PGresult *row, void *arg);
+MUST_USE enum err conn_stream(
+        struct conn *c, enum statement st, conn_row_fn *each, void *arg, struct fault *f);
 /* Ends a transaction that failed; what the failure was is kept in `c`. */
 void conn_roll_back(struct conn *c);
 /* Runs a whole script (a migration), not prepared. */
@@ -93,8 +113,15 @@ const char *result_text(const PGresult *r, int row, int column); /* null is NULL
 int64_t result_affected(PGresult *r);
 
 /* ---- zip.c ---- */
+size_t zip_most(size_t len); /* what a frame of so many bytes takes at most */
 MUST_USE bool zip(const void *bytes, size_t len, struct buf *out);
+MUST_USE bool zip_quickly(const void *bytes, size_t len, struct buf *out);
 MUST_USE bool unzip(const void *bytes, size_t len, struct buf *out);
+/* With another body at hand, which must be the same for both. */
+MUST_USE bool zip_delta(
+        const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out);
+MUST_USE bool unzip_delta(
+        const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out);
 
 /* ---- migrate.c ---- */
 struct migration {
@@ -104,13 +131,19 @@ struct migration {
 extern const struct migration migrations[]; /* made from sql/ by the build */
 extern const size_t migration_count;
 
-MUST_USE enum err migrate(struct conn *c, bool may_change, msec now, struct fault *f);
+MUST_USE enum err migrate(
+        struct conn *c, bool may_change, bool quiet, msec now, struct fault *f);
+
+MUST_USE enum err migrate_set_up_roles(struct conn *c, bool quiet, struct fault *f);
 
 /* ---- apply*.c: a job in the transaction that is open ---- */
 MUST_USE enum err apply(struct conn *c, struct store_job *job, msec now, struct arena *scratch,
         struct fault *f);
 MUST_USE enum err apply_version(
         struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f);
+/* In this order, which is also that of the versions of a page. */
+MUST_USE enum err apply_versions(struct conn *c, struct store_version_job *const *jobs,
+        size_t n, struct arena *scratch, struct fault *f);
 MUST_USE enum err apply_touch(
         struct conn *c, struct store_touch_job *job, struct arena *scratch, struct fault *f);
 /* apply_sight.c: what sentinels keep in mind */
@@ -125,6 +158,30 @@ MUST_USE enum err apply_plan(struct conn *c, struct store_plan_job *job, msec no
 MUST_USE enum err apply_load(
         struct conn *c, struct store_load_job *job, struct arena *scratch, struct fault *f);
 
+/* A body of the store, whole, whatever it is kept as. */
+MUST_USE enum err load_body(struct conn *c, const void *sha256, struct arena *scratch,
+        struct fault *f, struct buf *body);
+/* Those of an array of bodies ("{...}") that nobody has or is a delta of any more go. */
+MUST_USE enum err drop_unused_bodies(
+        struct conn *c, const char *bodies, struct arena *scratch, struct fault *f);
+
+/* ---- sweep*.c: forgetting and packing, for the sweeper's thread ---- */
+struct sweep_tally {
+    int64_t released, packed, saved_bytes;
+};
+/* Releases versions of the pages ("{1,2}") fetched before `cutoff` that nobody needs, and the
+ * digests nobody compares with. */
+MUST_USE enum err sweep_release(
+        struct conn *c, const char *pages, msec cutoff, struct sweep_tally *t, struct fault *f);
+/* Makes a page's older bodies deltas of their successors, where that pays. */
+MUST_USE enum err sweep_pack(
+        struct conn *c, int64_t page_id, struct sweep_tally *t, struct fault *f);
+
+/* ---- sweeper.c ---- */
+struct store_sweeper;
+/* From any thread: the page has a new version. */
+void sweeper_note(struct store_sweeper *w, int64_t page_id);
+
 /* ---- open.c ---- */
 struct store {
     struct store_options options;
@@ -135,6 +192,7 @@ struct store {
     struct conn conn;   /* the caller's thread */
     unsigned listening; /* channels subscribed on conn, one bit each */
     bool has_writer;
+    struct store_sweeper *sweeper; /* NULL: none runs */
 };
 
 /* Makes sure that the caller's connection is there. */

@@ -8,13 +8,16 @@
  *  (3) What may pass (a full disk, a deadlock, a read-only server) is waited out.
  */
 #include "store/writer.h"
-#include "store/crash.h"
+#include "base/crash.h"
 #include <string.h>
 
 static const msec longest_wait = 30 * MSEC_PER_SECOND;
 
 /* A statement that times out again and again is the job's fault, not the server's. */
 enum { TIMEOUTS_MAX = 5 };
+
+/* Versions whose steps are taken together. */
+enum { SIDE_BY_SIDE = 128 };
 
 static bool only_reads(const struct list *group)
 {
@@ -40,25 +43,106 @@ static enum err sign(
     return fault_set(f, ERR_STORE, "another engine has written to the database");
 }
 
-static enum err attempt(
-        struct store_writer *w, const struct list *group, int64_t number, struct fault *f)
+/* The jobs in their order; versions that stand side by side together. */
+static enum err apply_all(struct store_writer *w, const struct list *group,
+        struct arena *scratch, struct fault *f)
 {
     msec now = clock_wall(w->store->options.clock);
+    struct store_version_job *some[SIDE_BY_SIDE];
+    size_t n = 0;
+    enum err e = OK;
+    list_each (l, group) {
+        struct store_job *job = list_entry(l, struct store_job, link);
+        bool is_version = job->kind == STORE_JOB_VERSION;
+        if (is_version)
+            some[n++] = container_of(job, struct store_version_job, job);
+        if (!e && n && (!is_version || n == SIDE_BY_SIDE || l->next == group))
+            e = apply_versions(&w->conn, some, n, scratch, f);
+        if (!is_version || n == SIDE_BY_SIDE)
+            n = 0;
+        if (!e && !is_version)
+            e = apply(&w->conn, job, now, scratch, f);
+    }
+    return e;
+}
+
+/* Places by what the group begins with, so that each kind of commit can be cut off. */
+static void pass_commit(const struct list *group, bool is_done)
+{
+    switch (list_entry(group->next, struct store_job, link)->kind) {
+    case STORE_JOB_VERSION:
+        if (is_done)
+            CRASH_POINT("after_commit_version");
+        else
+            CRASH_POINT("before_commit_version");
+        break;
+    case STORE_JOB_TOUCH:
+        if (is_done)
+            CRASH_POINT("after_commit_touch");
+        else
+            CRASH_POINT("before_commit_touch");
+        break;
+    case STORE_JOB_PLAN:
+        if (is_done)
+            CRASH_POINT("after_commit_plan");
+        else
+            CRASH_POINT("before_commit_plan");
+        break;
+    case STORE_JOB_LOAD:
+    case STORE_JOB_CLAIM:
+    case STORE_JOB_SETTLE:
+    case STORE_JOB_BULLETIN:
+    case STORE_JOB_PUBLISH:
+        break; /* these only read, or are the outbox's */
+    }
+}
+
+static enum err attempt_writing(
+        struct store_writer *w, const struct list *group, int64_t number, struct fault *f)
+{
     SCRATCH struct arena *scratch = arena_new(NULL, "group");
-    enum err e = conn_run(&w->conn, SQL_BEGIN, NULL, f, NULL);
+    enum err e = conn_pipeline(&w->conn, true, f);
+    if (!e)
+        e = conn_run(&w->conn, SQL_BEGIN, NULL, f, NULL);
+    CRASH_POINT("after_begin");
+    if (!e)
+        e = apply_all(w, group, scratch, f);
+    CRASH_POINT("in_transaction");
+    if (!e)
+        e = sign(w, number, scratch, f); /* reads its answer, and all before it: (1) */
+    CRASH_POINT("after_sign");
+    if (!e)
+        e = conn_pipeline(&w->conn, false, f);
+    if (e)
+        return e;
+    pass_commit(group, /* is_done= */ false);
+    CRASH_POINT("before_commit");
+    e = conn_run(&w->conn, SQL_COMMIT, NULL, f, NULL);
+    CRASH_POINT("after_commit");
+    pass_commit(group, /* is_done= */ true);
+    return e;
+}
+
+/* Reading needs no transaction, and so no more than one answer to wait for. */
+static enum err attempt_reading(
+        struct store_writer *w, const struct list *group, struct fault *f)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "group");
+    msec now = clock_wall(w->store->options.clock);
+    enum err e = OK;
     list_each (l, group) {
         if (!e)
             e = apply(&w->conn, list_entry(l, struct store_job, link), now, scratch, f);
     }
-    CRASH_POINT("in_transaction");
-    if (!e && !only_reads(group))
-        e = sign(w, number, scratch, f);
-    if (e)
-        return e;
-    CRASH_POINT("before_commit");
-    e = conn_run(&w->conn, SQL_COMMIT, NULL, f, NULL);
-    CRASH_POINT("after_commit");
     return e;
+}
+
+static enum err attempt(
+        struct store_writer *w, const struct list *group, int64_t number, struct fault *f)
+{
+    w->conn.trouble = CONN_FINE;
+    return only_reads(group) ? attempt_reading(w, group, f)
+                             : attempt_writing(w, group, number, f);
 }
 
 static void finish(struct store_writer *w, struct list *group)
@@ -67,9 +151,13 @@ static void finish(struct store_writer *w, struct list *group)
         struct store_job *job = list_entry(l, struct store_job, link);
         if (job->kind == STORE_JOB_PLAN && job->err == OK)
             writer_forget_request(w, container_of(job, struct store_plan_job, job)->request_id);
+        if (job->kind == STORE_JOB_VERSION && job->err == OK && w->store->sweeper)
+            sweeper_note(w->store->sweeper,
+                    container_of(job, struct store_version_job, job)->fetch.page_id);
     }
     CRASH_POINT("before_done");
     writer_give_back(w, group);
+    CRASH_POINT("after_done");
 }
 
 enum outcome { DONE, REFUSED, GIVEN_UP };

@@ -7,6 +7,7 @@
  *  (3) A private server that died is started again before we try to connect.
  */
 #include "store/writer.h"
+#include "base/crash.h"
 #include "base/str.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -178,13 +179,14 @@ static void tell_request(struct store_writer *w, const PGresult *r, int row)
     memcpy(room, PQgetvalue(r, row, 1), verb);
     memcpy(room + verb, PQgetvalue(r, row, 2), text);
     memcpy(room + verb + text, PQgetvalue(r, row, 3), owner);
-    a->request = (struct store_request){
-            result_int(r, row, 0), room, room + verb, room + verb + text};
+    a->request = (struct store_request){result_int(r, row, 0), room, room + verb,
+            room + verb + text, PQgetvalue(r, row, 4)[0] == 't'};
     if (w->ndelivered == w->delivered_cap) {
         w->delivered_cap = w->delivered_cap ? w->delivered_cap * 2 : 16;
         w->delivered = realloc(w->delivered, w->delivered_cap * sizeof *w->delivered);
         CHECK(w->delivered);
     }
+    CRASH_POINT("before_request_told");
     w->delivered[w->ndelivered++] = a->request.id;
     lock_take(&w->lock);
     list_append(&w->asked, &a->link);

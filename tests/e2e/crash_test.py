@@ -4,6 +4,7 @@ import re
 from history import *
 
 KILLS = int(os.environ.get("VIGIL_TEST_KILLS", "110"))
+HITS = [int(n) for n in os.environ.get("VIGIL_TEST_HITS", "1").split()]
 
 
 def small_web(site):
@@ -59,48 +60,52 @@ def _():
         print(f"# {KILLS} kills: {figures}")
 
 
-def points():
-    """Every crash point there is in the source."""
+def points(who):
+    """The crash points a program of this kind passes."""
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-    found = set()
-    for folder in ("store", "engine", "fetch"):
-        for name in os.listdir(os.path.join(root, folder)):
-            if name.endswith(".c"):
-                with open(os.path.join(root, folder, name)) as f:
-                    found |= set(re.findall(r'CRASH_POINT\("(\w+)"\)', f.read()))
-    return sorted(found)
+    with open(os.path.join(root, "base/crash_points.def")) as f:
+        return [n for n, w in re.findall(r"^POINT\((\w+), (\w+),", f.read(), re.M) if w == who]
 
 
-@test("killed at every named place, the 1st, 2nd and 10th time it comes by, all the same")
+def busy_with_requests(db, number, page):
+    """One sentinel's whole life, asked for by SQL, so that every place of a plan is passed."""
+    name = f"extra{number}"
+    ask = [f"create_sentinel('CREATE SENTINEL {name} USING {page}/extra{number} MONITOR links FROM now + 1 day')",
+           f"create_sentinel('CREATE OR REPLACE SENTINEL {name} USING {page}/extra MONITOR links FROM now + 1 day')",
+           f"disable('{name}')", f"enable('{name}')", f"drop_sentinel('{name}')"]
+    return "; ".join(f"SELECT vigil.{a}" for a in ask)
+
+
+@test(f"killed at every named place, the {HITS} time it comes by, all the same")
 def _():
-    with Counters() as site, Vigil() as v:
-        small_web(site)
-        v.add(site.sentinels())
-        elsewhere = {"before_migration_commit", "after_claim", "before_send", "after_send",
-                     "before_settle", "after_settle"}  # deliver_test.py has whom to tell
-        places = [p for p in points() if p not in elsewhere]
-        assert len(places) >= 5, places
-        kills = 0
-        for place in places:
-            for hit in (1, 2, 10):
-                v.env["VIGIL_CRASH_POINT"] = f"{place}:{hit}"
-                v.start(wait=False)
-                try:
-                    code = v.engine.wait(60 * SLOW)
-                except subprocess.TimeoutExpired:
-                    raise AssertionError(f"it never came by {place}:{hit}")
-                equal((place, hit, code), (place, hit, 137))
-                v.engine = None
-                v.out.close()
-                kills += 1
-        del v.env["VIGIL_CRASH_POINT"]
-        v.start()
-        site.freeze()
-        settle(v, site)
-        figures = audit(v, site)
-        v.stop()
-        equal(processes_of(v), [])
-        print(f"# {kills} kills at {len(places)} places: {figures}")
+    with Postgres() as server, Counters() as site:
+        db = server.database()
+        with Vigil(db=db, args=["--set", "store.sweep_every=100ms"]) as v:
+            small_web(site)
+            v.add(site.sentinels())
+            name = db.rsplit("/", 1)[1]
+            kills, places = 0, points("ENGINE")
+            for place in places:
+                for hit in HITS:
+                    server.psql(name, busy_with_requests(db, kills, site.url))
+                    v.env["VIGIL_CRASH_POINT"] = f"{place}:{hit}"
+                    v.start(wait=False)
+                    try:
+                        code = v.engine.wait(60 * SLOW)
+                    except subprocess.TimeoutExpired:
+                        raise AssertionError(f"it never came by {place}:{hit}\n" + v.output()[-1000:])
+                    equal((place, hit, code), (place, hit, 137))
+                    v.engine = None
+                    v.out.close()
+                    kills += 1
+            del v.env["VIGIL_CRASH_POINT"]
+            v.start()
+            wait_until(lambda: server.psql(name, "SELECT count(*) FROM vigil.requests WHERE state = 'waiting'") == "0")
+            equal(server.psql(name, "SELECT string_agg(answer, ' ') FROM vigil.requests WHERE exit_code <> 0"), "")
+            site.freeze()
+            settle(v, site)
+            figures = audit(v, site)
+            print(f"# {kills} kills at {len(places)} places: {figures}")
 
 
 @test("a command killed at its commit has either done all it was asked or nothing")
@@ -108,7 +113,7 @@ def _():
     with Site() as site, Vigil() as v:
         v.run("list")
         many = "".join(f"CREATE SENTINEL s{i} USING {site.url}/{i} MONITOR links;" for i in range(50))
-        for place, there in (("before_commit", "0"), ("after_commit", "50")):
+        for place, there in (("before_command_commit", "0"), ("after_command_commit", "50")):
             v.env["VIGIL_CRASH_POINT"] = place
             v.add(many, code=137)
             del v.env["VIGIL_CRASH_POINT"]
@@ -172,7 +177,8 @@ def _():
     with Site() as site, Vigil() as v:
         v.run("list")
         number = 0
-        for place in [p for p in points() if p not in ("before_migration_commit", "after_version_row")]:
+        for place in ("after_begin", "before_answer", "after_answer", "after_step_create", "before_commit",
+                      "after_commit_plan", "before_done", "after_done", "before_request_told"):
             number += 1
             ask = f"CREATE SENTINEL s{number} USING {site.url}/p MONITOR links"
             request = v.sql(f"SELECT vigil.create_sentinel('{ask}')")

@@ -19,12 +19,19 @@ import random
 from harness import *
 
 _zstd = ctypes.CDLL("libzstd.so.1")
-_zstd.ZSTD_decompress.restype = ctypes.c_size_t
+_zstd.ZSTD_createDCtx.restype = ctypes.c_void_p
+_zstd.ZSTD_decompressDCtx.restype = ctypes.c_size_t
+_zstd.ZSTD_DCtx_refPrefix.restype = ctypes.c_size_t
+_reader = ctypes.c_void_p(_zstd.ZSTD_createDCtx())
 
 
-def unzstd(data, size):
+def unzstd(data, size, base=None):
+    """A stored body; one that is a delta needs the body it is a delta of."""
     room = ctypes.create_string_buffer(size + 1)
-    got = _zstd.ZSTD_decompress(room, ctypes.c_size_t(size + 1), data, ctypes.c_size_t(len(data)))
+    if base is not None:
+        _zstd.ZSTD_DCtx_refPrefix(_reader, base, ctypes.c_size_t(len(base)))
+    got = _zstd.ZSTD_decompressDCtx(_reader, room, ctypes.c_size_t(size + 1), data,
+                                    ctypes.c_size_t(len(data)))
     assert got == size, f"a stored body has {got} bytes, its row says {size}"
     return room.raw[:size]
 
@@ -162,7 +169,8 @@ class Auditor:
     def page_versions(self, counter):
         """{version: n} of a page, having checked numbers, bodies and their order."""
         rows = table(self.v, f"""SELECT v.version, encode(v.body_sha256, 'hex') AS digest, b.bytes,
-                encode(b.zstd, 'hex') AS zstd FROM vigil_kb.version v
+                encode(b.zstd, 'hex') AS zstd, encode(b.base_sha256, 'hex') AS base
+                FROM vigil_kb.version v
                 JOIN vigil_kb.page p ON p.id = v.page_id
                 JOIN vigil_kb.body b ON b.sha256 = v.body_sha256
                 WHERE p.url = '{self.site.url}{counter.path}' ORDER BY version""")
@@ -175,9 +183,16 @@ class Auditor:
         for n in set(log):
             digests.setdefault(hashlib.sha256(counter.body(n).encode()).hexdigest(), set()).add(n)
         known, place, before = {}, 0, None
+        stored = {r["digest"]: r for r in rows}
+
+        def unpack(digest, depth=0):
+            row = stored[digest]
+            assert depth < 16, f"{counter.path}: a chain of more than 16 deltas"
+            base = unpack(row["base"], depth + 1) if row["base"] else None
+            return unzstd(bytes.fromhex(row["zstd"]), row["bytes"], base)
         for row in rows:
             where = f"{counter.path} version {row['version']}"
-            body = unzstd(bytes.fromhex(row["zstd"]), row["bytes"])
+            body = unpack(row["digest"])
             self.check(hashlib.sha256(body).hexdigest() == row["digest"],
                        f"{where}: the stored body is not what its digest says")
             self.check(row["digest"] in digests, f"{where} was never served: {body[:200]!r}")

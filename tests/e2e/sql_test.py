@@ -1,4 +1,6 @@
 """For those who live in psql: views, functions, and the channel."""
+import re
+
 from harness import *
 
 pg = shared(Postgres)
@@ -44,6 +46,170 @@ def ask(v, call):
                                     f"WHERE id = {number} AND state = 'done'"), 10)
     code, words = done.split(":", 1)
     return int(code), words, time.monotonic() - begun
+
+
+def documented():
+    """[(title, query)] of docs/sql.md."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/sql.md")
+    with open(path) as f:
+        text = f.read()
+    return re.findall(r"^### \d+\. (.*?)\n+```sql\n(.*?)```", text, re.S | re.M)
+
+
+@test("the ten questions of the documentation are answered as it says")
+def _():
+    with Site() as web, Vigil(db=pg().database()) as v:
+        web.put("/flap", "<p>a</p>")
+        web.put("/links", "<a href=/one>1</a>")
+        web.put("/still", "<p>still</p>")
+        page = "FETCH EVERY 1 second"
+        begin = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 2))
+        v.add(f"""CREATE SENTINEL flap USING {web.url}/flap MONITOR any change {page};
+                  CREATE SENTINEL calm USING {web.url}/flap MONITOR images {page};
+                  CREATE SENTINEL refs USING {web.url}/links MONITOR links {page};
+                  CREATE SENTINEL lost USING {web.url}/nothing MONITOR links {page};
+                  CREATE SENTINEL first USING {web.url}/still MONITOR links {page} FROM {begin} FOR 1 second;
+                  CREATE SENTINEL second USING {web.url}/still MONITOR links {page} FROM end(first) FOR 1 second""")
+        v.start()
+        for n, text in enumerate(("<p>a</p>", "<p>b</p>", "<p>a</p>"), 1):
+            web.put("/flap", text)
+            wait_until(lambda: v.sql("SELECT coalesce(max(version), 0) FROM vigil.versions WHERE url LIKE '%/flap'")
+                       == str(n))
+        web.put("/links", "<a href=/one>1</a><a href=/two>2</a>")
+        wait_until(lambda: v.sql("SELECT count(*) FROM vigil.changes WHERE sentinel = 'refs'") == "1")
+        wait_until(lambda: v.sql("SELECT count(*) FROM vigil.events WHERE kind = 'end'") == "2")
+        wait_until(lambda: v.sql("SELECT error IS NOT NULL FROM vigil.status WHERE name = 'lost'") == "t")
+        answers = {}
+        for title, query in documented():
+            done = v.run("psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", query, settings=(), code=None)
+            equal((title, done.returncode, done.stderr), (title, 0, ""))
+            answers[title] = [line.split("|") for line in done.stdout.splitlines()]
+        equal(len(answers), 10)
+        found = list(answers.values())
+        equal(sorted(row[1] for row in found[0]), ["flap", "flap", "refs"])
+        equal([row[1:] for row in found[1]], [["3", "2", "1"]])
+        equal([row[0] for row in found[2]], ["calm"])
+        equal([(row[0], row[1]) for row in found[3]], [(web.url.split("/")[2], "4")])
+        equal({row[0]: row[1] for row in found[4]},
+              {f"{web.url}/flap": "3", f"{web.url}/links": "2", f"{web.url}/nothing": "0",
+               f"{web.url}/still": "1"})
+        chain = [(row[1], row[2]) for row in found[5] if row[1] in ("first", "second")]
+        equal(chain, [("first", "start"), ("first", "end"), ("second", "start"), ("second", "end")])
+        equal([row[0] for row in found[6]], ["lost"])
+        equal([row[1:] for row in found[7]], [["refs", f"{web.url}/two"]])
+        equal(sum(int(row[1]) for row in found[8]), 3)
+        equal([row[:4] for row in found[9]], [["dashboard", "", "sent", "3"]])
+
+
+@test("every view, column and function of the schema has a comment")
+def _():
+    v = running()
+    equal(v.sql("SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = "
+                "'vigil'::regnamespace AND relkind IN ('v', 'r', 'm') AND "
+                "obj_description(oid, 'pg_class') IS NULL"), "")
+    equal(v.sql("SELECT string_agg(c.relname || '.' || a.attname, ' ') FROM pg_class c JOIN "
+                "pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped WHERE "
+                "c.relnamespace = 'vigil'::regnamespace AND c.relkind IN ('v', 'r', 'm') AND "
+                "col_description(c.oid, a.attnum) IS NULL"), "")
+    equal(v.sql("SELECT string_agg(proname, ' ') FROM pg_proc WHERE pronamespace = "
+                "'vigil'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL"), "")
+
+
+def as_user(v, name, query):
+    """What a login of somebody's own is answered: (worked, words)."""
+    done = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-h", pg().home, "-U", name, "-d",
+                           v.where[1].rsplit("/", 1)[1], "-c", query], capture_output=True, text=True)
+    return done.returncode == 0, (done.stdout or done.stderr).strip()
+
+
+def asked_by(v, name, call):
+    """A login asks the engine and reads its own answer: (exit code, words)."""
+    number = as_user(v, name, f"SELECT vigil.{call}")[1]
+    done = wait_until(lambda: as_user(v, name, "SELECT exit_code || ':' || answer FROM vigil.requests "
+                                      f"WHERE id = {number} AND state = 'done'")[1], 10)
+    return int(done.split(":", 1)[0]), done.split(":", 1)[1]
+
+
+@test("users see and change what is theirs, readers see all and change nothing, nobody gets behind")
+def _():
+    with Site() as web, Vigil(db=pg().database()) as v:
+        v.run("list")
+        v.start()
+        v.sql("CREATE ROLE ann LOGIN; CREATE ROLE ben LOGIN; CREATE ROLE rae LOGIN; CREATE ROLE nob LOGIN;"
+              "GRANT vigil_user TO ann, ben; GRANT vigil_reader TO rae")
+        try:
+            for who in ("ann", "ben"):
+                web.put(f"/{who}", "<p>1</p>")
+                text = f"CREATE SENTINEL of_{who} USING {web.url}/{who} MONITOR any change FETCH EVERY 1 second"
+                equal(asked_by(v, who, f"create_sentinel('{text}')"), (0, f"of_{who}: installed"))
+            wait_until(lambda: v.sql("SELECT count(*) FROM vigil.versions") == "2")
+            for who in ("ann", "ben"):
+                web.put(f"/{who}", "<p>2</p>")
+            wait_until(lambda: v.sql("SELECT count(*) FROM vigil.changes") == "2")
+            own = {"status": "1", "changes": "1", "versions": "2", "notifications": "1", "events": "2",
+                   "pages": "1", "requests": "1"}
+            every = {"status": "2", "changes": "2", "versions": "4", "notifications": "2", "events": "4",
+                     "pages": "2", "requests": "2"}
+            for view in own:
+                count = f"SELECT count(*) FROM vigil.{view}"
+                for who in ("ann", "ben"):
+                    equal((view, who, as_user(v, who, count)), (view, who, (True, own[view])))
+                equal((view, as_user(v, "rae", count)), (view, (True, every[view])))
+                assert not as_user(v, "nob", count)[0]
+            for who in ("ann", "ben"):
+                equal(as_user(v, who, "SELECT DISTINCT sentinel FROM vigil.changes")[1], f"of_{who}")
+                equal(as_user(v, who, "SELECT DISTINCT url FROM vigil.versions")[1], f"{web.url}/{who}")
+            # A function that leaks what it is shown does not see more.
+            equal(as_user(v, "ann", "CREATE FUNCTION pg_temp.peek(text) RETURNS boolean LANGUAGE plpgsql COST "
+                          "0.0001 AS 'BEGIN RAISE WARNING ''%'', $1; RETURN true; END'; SELECT count(*) FROM "
+                          "vigil.status WHERE pg_temp.peek(name)")[1], "1")
+            for table in ("sentinel", "body", "request", "change", "page"):
+                for who in ("ann", "rae", "nob"):
+                    worked, words = as_user(v, who, f"SELECT * FROM vigil_kb.{table}")
+                    assert not worked and "permission denied" in words, (who, table, words)
+            for who in ("rae", "nob"):
+                worked, words = as_user(v, who, "SELECT vigil.stop('of_ann')")
+                assert not worked and "permission denied" in words, (who, words)
+            # Others' sentinels: not by name, not by definition, not by cascade.
+            for call in ("disable('of_ben')", "stop('of_ben')", "drop_sentinel('of_ben')",
+                         "create_sentinel('DROP SENTINEL of_ben')",
+                         f"create_sentinel('CREATE OR REPLACE SENTINEL of_ben USING {web.url}/x MONITOR links')"):
+                code, words = asked_by(v, "ann", call)
+                equal((call, code), (call, 1))
+                contains(words, 'sentinel "of_ben" belongs to "ben"')
+            equal(v.sql("SELECT state, owner, url FROM vigil.status WHERE name = 'of_ben'"),
+                  f"active|ben|{web.url}/ben")
+            equal(asked_by(v, "ann", "disable('of_ann')"), (0, "of_ann: disabled"))
+            # The owner of the database manages all.
+            equal(ask(v, "drop_sentinel('of_ben')")[:2], (0, "of_ben: dropped"))
+            equal(as_user(v, "ben", "SELECT count(*) FROM vigil.status"), (True, "0"))
+            # Views, whichever migration brought them, belong to whom row security holds.
+            equal(v.sql("SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = "
+                        "'vigil'::regnamespace AND relkind = 'v' AND pg_get_userbyid(relowner) <> 'vigil_engine'"), "")
+        finally:
+            v.sql("DROP ROLE ann; DROP ROLE ben; DROP ROLE rae; DROP ROLE nob")
+
+
+@test("where Vigil may not create roles it says so and works, and they can be made later")
+def _():
+    with Postgres() as other, Site() as web:
+        other.psql("postgres", "CREATE ROLE plain LOGIN")
+        other.psql("postgres", "CREATE DATABASE p OWNER plain")
+        with Vigil(db=f"postgresql://plain@{other.home.replace('/', '%2F')}/p") as v:
+            words = v.run("list").stderr
+            contains(words, "plain may not create roles")
+            contains(words, "docs/sql.md")
+            web.put("/p", "<p>1</p>")
+            v.add(f"CREATE SENTINEL s USING {web.url}/p MONITOR links FETCH EVERY 1 second")
+            v.start()
+            wait_until(lambda: v.sql("SELECT count(*) FROM vigil.versions") == "1")
+            other.psql("postgres", "CREATE ROLE vigil_engine; CREATE ROLE vigil_user; CREATE ROLE vigil_reader;"
+                                   "GRANT vigil_engine TO plain WITH ADMIN OPTION; CREATE ROLE rae LOGIN;"
+                                   "GRANT vigil_reader TO rae")
+            equal(v.sql("SELECT vigil_kb.set_up_roles()"), "")
+            seen = subprocess.run(["psql", "-XAtq", "-h", other.home, "-U", "rae", "-d", "p", "-c",
+                                   "SELECT name FROM vigil.status"], capture_output=True, text=True)
+            equal((seen.stdout, seen.stderr), ("s\n", ""))
 
 
 @test("the views have the columns people rely on, with a comment each")

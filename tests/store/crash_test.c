@@ -26,10 +26,10 @@ static void engine(struct fixture *x)
     struct store_page page = {0};
     struct store_sentinel sentinel = {0};
     REQUIRE(fixture_open(x, STORE_ENGINE) == OK);
-    REQUIRE(store_load_sentinels(x->store, x->life, &x->fault, keep_sentinel, &sentinel) == OK);
+    REQUIRE(store_load_sentinels(x->store, &x->fault, keep_sentinel, &sentinel) == OK);
     if (!sentinel.id)
         sentinel.id = add_sentinel(x, "news", "http://x/", NULL);
-    REQUIRE(store_load_pages(x->store, x->life, &x->fault, keep_page, &page) == OK);
+    REQUIRE(store_load_pages(x->store, &x->fault, keep_page, &page) == OK);
     REQUIRE(fixture_writer(x, NULL) == OK);
     EXPECT(write(writing[1], "x", 1) == 1);
     struct version_fixture *v = arena_array_of(x->life, VERSIONS + 1, struct version_fixture);

@@ -265,14 +265,25 @@ TEST(bytes, "bytes that are no UTF-8 and a zero in JSON do not lose a change")
     EXPECT_TEXT(sql(&x, "SELECT etag FROM vigil.versions WHERE version = 2"), "\"caf\\351\"");
 }
 
+struct kept {
+    struct arena *life;
+    struct store_page page;
+    struct store_sentinel sentinel;
+};
+
 static void keep_page(const struct store_page *row, void *arg)
 {
-    *(struct store_page *)arg = *row;
+    struct kept *k = arg;
+    k->page = *row;
+    k->page.url = arena_strdup(k->life, row->url);
+    k->page.etag = row->etag ? arena_strdup(k->life, row->etag) : NULL;
 }
 
 static void keep_sentinel(const struct store_sentinel *row, void *arg)
 {
-    *(struct store_sentinel *)arg = *row;
+    struct kept *k = arg;
+    k->sentinel = *row;
+    k->sentinel.state = arena_strdup(k->life, row->state);
 }
 
 TEST(loading, "what was written is what an engine reads at its next start")
@@ -289,10 +300,11 @@ TEST(loading, "what was written is what an engine reads at its next start")
     fixture_close(&x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
 
-    struct store_page p = {0};
-    struct store_sentinel s = {0};
-    REQUIRE(store_load_pages(x.store, x.life, &x.fault, keep_page, &p) == OK);
-    REQUIRE(store_load_sentinels(x.store, x.life, &x.fault, keep_sentinel, &s) == OK);
+    struct kept k = {.life = x.life};
+    REQUIRE(store_load_pages(x.store, &x.fault, keep_page, &k) == OK);
+    REQUIRE(store_load_sentinels(x.store, &x.fault, keep_sentinel, &k) == OK);
+    struct store_page p = k.page;
+    struct store_sentinel s = k.sentinel;
     EXPECT_TEXT(p.url, "http://x/");
     EXPECT_INT(p.latest_version, 2);
     EXPECT_TEXT(p.etag, "\"caf\xe9\"");

@@ -1,4 +1,4 @@
-#include "store/crash.h"
+#include "base/crash.h"
 #include "base/str.h"
 #include <stdatomic.h>
 #include <stdlib.h>
