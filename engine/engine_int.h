@@ -10,6 +10,7 @@
 #include "cdg/cdg.h"
 #include "engine/directory.h"
 #include "engine/engine.h"
+#include "engine/outbox.h"
 #include "engine/request.h"
 #include "engine/webrequest.h"
 #include "fetch/fetch.h"
@@ -62,6 +63,7 @@ struct engine {
 
     struct loop_signal on_int, on_term;
     struct control *control;
+    struct outbox *outbox;
     msec started_at;
     uint64_t changes, versions, shared_fetches, late_wakes;
     msec worst_lateness;

@@ -41,6 +41,7 @@ static void collect_looks(struct visit *v)
         look->stream_id = s->id;
         look->position = s->position + 1;
         look->old_version = s->version;
+        look->tick = engine_wall_of(p->engine, s->last_tick);
         v->want_source = v->want_source || s->want_source;
         look->plan = cdg_plan_take(p->engine->cdg, s->id, look->position);
     }

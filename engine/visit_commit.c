@@ -113,12 +113,11 @@ static void committed(struct store_job *job)
 
 struct tally {
     struct store_change *changes;
-    struct store_notice *notices;
     struct store_evaluation *evaluations;
     size_t nchanges, nevaluations;
 };
 
-/* The dashboard is the database: the commit itself delivers. */
+/* Whom a change is told to is in the store, with the sentinel. */
 static void tally_verdict(
         struct tally *t, const struct look *look, const struct cdg_verdict *verdict)
 {
@@ -141,12 +140,7 @@ static void tally_verdict(
             .moved = found->moved,
             .summary = found->summary,
             .detail = found->detail,
-    };
-    t->notices[t->nchanges] = (struct store_notice){
-            .change = (unsigned)t->nchanges,
-            .method = "dashboard",
-            .target = "",
-            .delivered = true,
+            .tick = look->tick,
     };
     t->nchanges++;
 }
@@ -182,7 +176,6 @@ void visit_commit(struct visit *v)
         most += v->looks[i].nverdicts;
     struct tally t = {
             .changes = arena_array_of(v->arena, most + 1, struct store_change),
-            .notices = arena_array_of(v->arena, most + 1, struct store_notice),
             .evaluations = arena_array_of(v->arena, most + 1, struct store_evaluation),
     };
     for (size_t i = 0; i < v->nlooks; i++) {
@@ -216,8 +209,7 @@ void visit_commit(struct visit *v)
     job->digest = v->digest.data;
     job->digest_bytes = v->digest.len;
     job->changes = t.changes;
-    job->nchanges = job->nnotices = t.nchanges;
-    job->notices = t.notices;
+    job->nchanges = t.nchanges;
     job->evaluations = t.evaluations;
     job->nevaluations = t.nevaluations;
     job->ret_change_ids = arena_array_of(v->arena, t.nchanges + 1, int64_t);

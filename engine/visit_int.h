@@ -11,6 +11,7 @@ enum { DIGEST_MAX = PAGE_DIGEST_MAX, SOURCE_MAX = 4 * PAGE_BODY_MAX };
 struct look {
     int64_t stream_id, position;
     int64_t old_version; /* what its position before this one was */
+    msec tick;           /* the instant it was due, on the wall clock */
     struct cdg_plan *plan;
     const struct cdg_verdict *verdicts;
     size_t nverdicts;
