@@ -57,9 +57,9 @@ static void release_lingering(struct webpage *p)
 again:
     list_each (pos, &p->streams) {
         list_each (m, &list_entry(pos, struct stream, of_page)->members) {
-            struct life *l = list_entry(m, struct life, in_stream);
-            if (l->lingers) {
-                life_release(l);
+            struct place *at = list_entry(m, struct place, in_stream);
+            if (at->lingers) {
+                place_release(at);
                 goto again;
             }
         }
@@ -88,7 +88,7 @@ static void verified(struct webpage *p)
     bool behind = false;
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
-        if (s->waiting && s->version < p->latest)
+        if (s->waiting && stream_version(s) < p->latest)
             behind = true;
         else
             s->waiting = false;
@@ -140,20 +140,11 @@ static msec newest_tick(const struct webpage *p)
     return newest;
 }
 
-/* Was the answer before the restart a 404 or 410?  The store keeps it in words. */
-static bool was_missing(const char *error)
-{
-    static const char begins[] = "the server answered 4";
-    return error && strncmp(error, begins, strlen(begins)) == 0 &&
-           (strncmp(error + strlen(begins), "04", 2) == 0 ||
-                   strncmp(error + strlen(begins), "10", 2) == 0);
-}
-
 void webpage_resume(struct webpage *p)
 {
     struct engine *e = p->engine;
-    if (was_missing(p->error))
-        (void)fetch_gone_answered(&p->gone, newest_tick(p), true); /* the first of a row */
+    if (p->error && strncmp(p->error, WEBPAGE_MISSING, strlen(WEBPAGE_MISSING)) == 0)
+        (void)fetch_gone_answered(&p->gone, newest_tick(p), /* gone= */ true); /* the first */
     if (p->not_before == MSEC_NEVER || list_is_empty(&p->streams))
         return;
     bool over = p->not_before <= engine_wall(e);
@@ -197,6 +188,8 @@ static void failed(struct webpage *p, const char *reason, bool is_gone, msec ask
     SCRATCH struct arena *scratch = arena_new(NULL, "failed");
     if (p->gone.is_gone)
         reason = arena_printf(scratch, WEBPAGE_GONE "%s", reason);
+    else if (is_gone)
+        reason = arena_printf(scratch, WEBPAGE_MISSING "%s", reason);
     bool news = !p->error || (!p->gone.is_gone && !is_same_reason(p->error, reason));
     webpage_set_text(&p->error, reason);
     if (news) {
@@ -402,7 +395,7 @@ void webpage_want(struct webpage *p, struct stream *s)
         return; /* the server asked us to wait, or we back off; the retry will serve it */
     if (!e->options.once && is_fresh(p, s)) {
         e->shared_fetches++;
-        if (s->version < p->latest)
+        if (stream_version(s) < p->latest)
             visit_start(p, NULL);
         else
             s->waiting = false;
