@@ -37,6 +37,8 @@ const struct command commands[] = {
                 "one round over all targets now; prints what changed since the last one"},
         {"explain", cmd_explain, OPT_JSON, 1, -1, "NAME…|FILE…",
                 "events, rules, graph nodes and fetches, before or after installing"},
+        {"replay", cmd_replay, OPT_JSON | OPT_SINCE, 1, -1, "FILE…|-",
+                "what these definitions would have told on the stored versions of their pages"},
         {"status", cmd_status, OPT_JSON, 0, 0, "",
                 "engine, database, queue and fetch figures at a glance"},
         {"graph", cmd_graph, OPT_AS, 0, 0, "",

@@ -312,6 +312,8 @@ enum err apply_version(
 {
     bool was_done = false;
     enum err e = begin_version(c, job, scratch, f, &was_done);
+    if (!e && (!was_done || job->exists)) /* putting it twice is putting it once */
+        e = put_constituents(c, job, scratch, f);
     if (e || was_done)
         return e;
     CRASH_POINT("after_version_row");
@@ -325,6 +327,10 @@ enum err apply_version(
         e = count_evaluations(c, job, scratch, f);
     if (!e && job->nseen_by)
         e = note_seen(c, job, scratch, f);
+    if (!e && job->nnotes)
+        e = put_notes(c, job, scratch, f);
+    if (!e && job->nsights)
+        e = put_sights(c, job->sights, job->nsights, scratch, f);
     if (!e)
         e = put_state(c, job, scratch, f);
     return e;
