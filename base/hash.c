@@ -1,5 +1,7 @@
 #include "base/hash.h"
+#include <limits.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/random.h>
@@ -55,4 +57,14 @@ void sha256_hex(const struct sha256 *d, char hex[65])
         hex[2 * i + 1] = digits[d->bytes[i] & 15];
     }
     hex[64] = 0;
+}
+
+struct sha256 hmac_sha256(const void *key, size_t key_len, const void *bytes, size_t len)
+{
+    struct sha256 d;
+    unsigned n = 0;
+    CHECK(key_len <= INT_MAX);
+    CHECK(HMAC(EVP_sha256(), key, (int)key_len, bytes, len, d.bytes, &n) &&
+            n == sizeof d.bytes);
+    return d;
 }

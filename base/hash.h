@@ -1,4 +1,5 @@
-/* hash -- signatures of bytes.  XXH3-128 in memory, SHA-256 where it is stored. */
+/* hash -- signatures of bytes.  XXH3-128 in memory, SHA-256 where it is stored, HMAC where a
+ * stranger is to believe it. */
 #pragma once
 #include "base/check.h"
 
@@ -24,3 +25,6 @@ uint64_t hash64_keyed(const void *bytes, size_t len);
 struct sha256 sha256_of(const void *bytes, size_t len);
 bool sha256_equal(const struct sha256 *a, const struct sha256 *b);
 void sha256_hex(const struct sha256 *d, char hex[65]);
+
+/* RFC 2104: who knows the key signed these bytes. */
+struct sha256 hmac_sha256(const void *key, size_t key_len, const void *bytes, size_t len);

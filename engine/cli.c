@@ -31,6 +31,9 @@ static const struct option {
         {"--now", OPT_NOW, true, "check as if it were this time"},
         {"--cascade", OPT_CASCADE, false, "end those that wait for it, too"},
         {"--as", OPT_AS, true, "dot or svg"},
+        {"--as", OPT_LOOK, true, "side, merged, only or html"},
+        {"--dead", OPT_DEAD, false, "only those that were given up"},
+        {"--resend", OPT_RESEND, true, "send this notification again"},
         {"--monitor", OPT_MONITOR, true,
                 "the change expression to try; any change if not said"},
         {"--base", OPT_BASE, true, "where links in both files are seen from"},
@@ -115,8 +118,12 @@ static bool take_option(
         c->monitor = value;
     else if (o->flag == OPT_BASE)
         c->base = value;
-    else if (o->flag == OPT_AS)
+    else if (o->flag == OPT_AS || o->flag == OPT_LOOK)
         c->as = value;
+    else if (o->flag == OPT_DEAD)
+        c->dead = true;
+    else if (o->flag == OPT_RESEND)
+        c->resend = value;
     return true;
 }
 

@@ -24,6 +24,9 @@ enum option_flag {
     OPT_LIMIT = 1 << 7,
     OPT_WAIT = 1 << 8,
     OPT_AS = 1 << 10,
+    OPT_DEAD = 1 << 20,
+    OPT_RESEND = 1 << 21,
+    OPT_LOOK = 1 << 22,
     OPT_MONITOR = 1 << 16,
     OPT_BASE = 1 << 17,
     OPT_REST = 1 << 9, /* everything behind the command goes to another program */
@@ -34,8 +37,8 @@ struct cli {
     const char *command;
     struct settings settings;
     const char *db, *data;
-    bool json, follow, cascade, quiet;
-    const char *since, *state, *user, *now, *limit, *wait, *as, *monitor, *base;
+    bool json, follow, cascade, quiet, dead;
+    const char *since, *state, *user, *now, *limit, *wait, *as, *resend, *monitor, *base;
     char **args;
     int nargs;
 };
@@ -86,8 +89,14 @@ struct shown_change {
     int64_t inserted, deleted, updated, moved;
     msec at;
 };
-void cli_print_change(const struct shown_change *c, bool whole, FILE *to);
-void cli_print_change_row(const struct store_rows *rows, int row, bool whole, FILE *to);
+void cli_print_change(const struct shown_change *c, FILE *to);
+void cli_print_change_row(const struct store_rows *rows, int row, FILE *to);
+
+/* The same as notify shows it, and shown: a heading, then its parts. */
+struct notify_item;
+void cli_change_item(struct arena *life, const struct store_rows *rows, int row,
+        struct notify_item *ret_item);
+void cli_print_item(struct cli *c, struct notify_item *item, bool html, FILE *to);
 
 /* The lists of a change's detail, a line each. */
 void cli_print_lists(const char *detail, FILE *to);

@@ -1,5 +1,6 @@
 /* Commands that only look. */
 #include "engine/commands.h"
+#include "engine/present.h"
 #include "base/str.h"
 #include "grammar/grammar.h"
 #include <errno.h>
@@ -109,7 +110,7 @@ static void print_changes(struct cli *c, const struct store_rows *rows)
         cli_print_json(rows, stdout);
     else
         for (int i = 0; i < store_rows_count(rows); i++)
-            cli_print_change_row(rows, i, /* whole= */ false, stdout);
+            cli_print_change_row(rows, i, stdout);
     fflush(stdout);
 }
 
@@ -282,6 +283,40 @@ int cmd_changes(struct cli *c)
     return changes_follow(c, s, last, until);
 }
 
+/* What --as says; without it, what the sentinel's definition says. */
+static bool look_of(
+        struct cli *c, const char *usual, enum notify_look *ret_look, bool *ret_html)
+{
+    (void)notify_look_find(usual, ret_look);
+    *ret_html = c->as && strcmp(c->as, "html") == 0;
+    if (!c->as || *ret_html || notify_look_find(c->as, ret_look))
+        return true;
+    fprintf(stderr, "vigil: --as %s: it is one of side, merged, only, html\n", c->as);
+    return false;
+}
+
+/* The change in full: from its two versions where both are to be seen, else from its lists. */
+static int print_diff(struct cli *c, struct store *s, const struct store_rows *rows)
+{
+    const char *params[] = {store_rows_get(rows, 0, "id")};
+    int code = EXIT_DONE;
+    struct store_rows *more = query(c, s, STORE_Q_PRESENTATION, 1, params, &code);
+    if (!more)
+        return code;
+    struct notify_item item;
+    bool html, known = store_rows_count(more) > 0;
+    cli_change_item(c->life, rows, 0, &item);
+    if (!look_of(c, known ? store_rows_text(more, 0, 1) : "only", &item.look, &html))
+        return EXIT_WRONG;
+    int64_t page = 0;
+    if (known)
+        (void)str_to_int(str_of(store_rows_text(more, 0, 0)), &page);
+    if (present_wants_versions(&item))
+        (void)present_versions(c->life, s, page, item.old_version, item.new_version, &item);
+    cli_print_item(c, &item, html, stdout);
+    return EXIT_DONE;
+}
+
 int cmd_diff(struct cli *c)
 {
     int64_t id;
@@ -300,7 +335,7 @@ int cmd_diff(struct cli *c)
         if (c->json)
             cli_print_json(rows, stdout);
         else
-            cli_print_change_row(rows, 0, /* whole= */ true, stdout);
+            code = print_diff(c, s, rows);
     } else if (rows && name_exists(c, s, c->args[0], &code)) {
         if (c->nargs > 1) {
             fprintf(stderr, "vigil: sentinel \"%s\" has no change %s\n", c->args[0],

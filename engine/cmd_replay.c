@@ -44,7 +44,7 @@ static void print_json(const struct shown_change *c, void *arg)
 static void print_text(const struct shown_change *c, void *arg)
 {
     (void)arg;
-    cli_print_change(c, /* whole= */ false, stdout);
+    cli_print_change(c, stdout);
 }
 
 static void print_figures(const struct sentinel *s, const struct replay_figures *g)

@@ -27,7 +27,7 @@ void cli_print_engine_change(const struct engine_change *c)
             .moved = c->moved,
             .at = c->at,
     };
-    cli_print_change(&shown, /* whole= */ false, stdout);
+    cli_print_change(&shown, stdout);
 }
 
 static void show_change(const struct engine_change *c, void *arg)

@@ -54,3 +54,7 @@ int cmd_status(struct cli *c);
 int cmd_settings(struct cli *c);
 int cmd_types(struct cli *c);
 int cmd_graph(struct cli *c);
+
+/* cmd_notify.c: telling people */
+int cmd_notifications(struct cli *c);
+int cmd_test_notify(struct cli *c);

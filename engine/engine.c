@@ -8,6 +8,7 @@
 #include "engine/reading.h"
 #include "base/log.h"
 #include "page/page.h"
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -306,7 +307,16 @@ enum err engine_new(struct arena *life, const struct engine_options *o, struct f
             (err = store_writer_start(e->store, e->loop, &hooks, f, &e->writer)) != OK)
         return err;
     bring_back(e);
-    return control_start(e, f);
+    malloc_trim(0); /* what reading the rows took need not stay with us */
+    struct outbox_options out = {
+            .loop = e->loop,
+            .store = e->store,
+            .pool = e->pool,
+            .clock = e->clock,
+            .settings = e->settings,
+    };
+    err = outbox_start(arena, &out, f, &e->outbox);
+    return err ? err : control_start(e, f);
 }
 
 int engine_ensure(struct engine *e, const char *text, struct arena *life, char **ret_answer)
@@ -379,6 +389,7 @@ static void take_down(struct engine *e, msec patience)
     e->stopping = true;
     if (e->writer && e->led && patience)
         drain(e);
+    outbox_stop(e->outbox, patience);
     control_stop(e);
     if (e->writer) {
         size_t lost = store_writer_stop(e->writer, patience);
@@ -388,6 +399,7 @@ static void take_down(struct engine *e, msec patience)
     readers_free(e->readers);
     pool_free(e->pool); /* what it still computes lands in the inbox and is let go */
     visit_abandon(e);
+    outbox_free(e->outbox);
     map_each (n, &e->directory.by_id)
         life_leave(container_of(n, struct sentinel, by_id));
     map_each (n, &e->pages_by_id)

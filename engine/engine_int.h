@@ -10,6 +10,7 @@
 #include "cdg/cdg.h"
 #include "engine/directory.h"
 #include "engine/engine.h"
+#include "engine/outbox.h"
 #include "engine/request.h"
 #include "engine/webrequest.h"
 #include "fetch/fetch.h"
@@ -62,6 +63,7 @@ struct engine {
 
     struct loop_signal on_int, on_term;
     struct control *control;
+    struct outbox *outbox;
     msec started_at;
     uint64_t changes, versions, shared_fetches, late_wakes;
     msec worst_lateness;
@@ -186,6 +188,7 @@ struct stream {
     int64_t looked;       /* how many it has seen since it opened */
     struct seen seen;     /* the versions at its newest positions */
     int64_t looking_at;   /* the version it is being shown, 0: none */
+    msec looking_tick;    /* the tick that asked for it */
     bool waiting;         /* for the fetch under way */
     bool closed;          /* ticks no more; its members only linger */
     msec wanted;          /* waiting: since when, on the detector's line */

@@ -1,5 +1,6 @@
 /* Drafts, steps and answers: the ledger of a request while it is planned. */
 #include "engine/request_int.h"
+#include "engine/telling.h"
 
 /* ---- drafts and steps ---------------------------------------------------------------- */
 
@@ -90,6 +91,12 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
     };
     if (s->further)
         add_further(p, &plan->steps[plan->nsteps], s->further);
+    if (subject.made) {
+        SCRATCH struct arena *scratch = arena_new(NULL, "telling");
+        const struct grammar_definition *d = sentinel_parse(s, scratch);
+        if (d)
+            telling_fill(p->life, p->c->settings, d, &plan->steps[plan->nsteps]);
+    }
     return plan->nsteps++;
 }
 

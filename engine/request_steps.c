@@ -4,9 +4,9 @@
  * steps out one by one meets nobody who still waits in vain.
  */
 #include "engine/request_int.h"
+#include "engine/telling.h"
 #include "engine/webrequest.h"
 #include "fetch/fetch.h"
-#include <stdio.h>
 
 /* ---- what this build cannot run ------------------------------------------------------ */
 
@@ -16,20 +16,6 @@ static enum err cannot(struct fault *f, const char *what)
     fault_hint(
             f, "Nothing was installed.  `vigil check` accepts it, so the definition is right.");
     return e;
-}
-
-static enum err check_notify(const struct grammar_notify *n, struct fault *f)
-{
-    for (unsigned i = 0; i < n->n_methods; i++) {
-        enum grammar_method_kind kind = n->methods[i].kind;
-        if (kind != GRAMMAR_DASHBOARD && kind != GRAMMAR_INTERACTIVE) {
-            char what[64];
-            snprintf(what, sizeof what, "NOTIFY BY %s", grammar_method_name(kind));
-            return cannot(f, what);
-        }
-    }
-    return OK; /* EVERY is about messages; whoever looks at the dashboard looks when they like
-                */
 }
 
 /* Secrets that are not there would make every fetch fail: better said now. */
@@ -68,7 +54,7 @@ static enum err check_runnable(struct planning *p, const struct grammar_definiti
             (e = cdg_check(expr, question_compare(d->compare), f)) != OK)
         return e; /* what must hold over several pages was checked by the grammar */
     *ret_clause = GRAMMAR_NOTIFY;
-    if ((e = check_notify(&d->notify, f)) != OK)
+    if ((e = telling_check(p->c->settings, &d->notify, f)) != OK)
         return e;
     *ret_clause = GRAMMAR_WITH;
     if ((e = check_request(p, d, f)) != OK)

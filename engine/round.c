@@ -8,7 +8,7 @@
 #include "engine/engine_int.h"
 #include <signal.h>
 
-enum { LOOK_MS = 20 };
+enum { LOOK_MS = 20, TELL_MS = 60000 };
 
 static void want_all(struct webpage *p)
 {
@@ -107,6 +107,8 @@ int engine_once(struct engine *e, const char *text, struct arena *life,
     invite(e, plan);
     engine_settle(e);
     run_round(e, h, since, ret_round);
+    if (!e->stopping)
+        outbox_finish(e->outbox, TELL_MS);
     ret_round->interrupted = e->stopping;
     loop_signal_stop(e->loop, &e->on_int);
     tell_failures(e, h, ret_round);

@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum type { SPAN, INT, BYTES, TEXT, CIDRS, LEVEL, ZONE, ROBOTS, TYPE_COUNT };
+enum type { SPAN, INT, BYTES, TEXT, SECRET, CIDRS, LEVEL, ZONE, ROBOTS, TYPE_COUNT };
 
 static const char *const units[TYPE_COUNT] = {[SPAN] = "time",
         [INT] = "count",
         [BYTES] = "bytes",
         [TEXT] = "text",
+        [SECRET] = "secret",
         [CIDRS] = "networks",
         [LEVEL] = "level",
         [ZONE] = "zone",
@@ -136,6 +137,7 @@ static enum err parse_value(
     case ZONE:
         return check_zone(s, row, v->text, f);
     case TEXT:
+    case SECRET:
         if (strpbrk(v->text, "\r\n"))
             return fault_set(
                     f, ERR_RANGE, "setting %s: a line break is not allowed", row->name);
@@ -319,7 +321,8 @@ enum err settings_read_file(struct settings *s, const char *path, struct fault *
 
 int64_t settings_number(const struct settings *s, enum setting which)
 {
-    CHECK(rows[which].type != TEXT && rows[which].type != CIDRS && rows[which].type != ZONE);
+    CHECK(rows[which].type != TEXT && rows[which].type != SECRET && rows[which].type != CIDRS &&
+            rows[which].type != ZONE);
     return s->values[which].number;
 }
 
@@ -328,11 +331,18 @@ const char *settings_text(const struct settings *s, enum setting which)
     return s->values[which].text;
 }
 
+/* A secret is shown as being there; the file it is in may be named. */
+static const char *shown(const struct settings *s, size_t which)
+{
+    const char *text = s->values[which].text;
+    return rows[which].type == SECRET && *text && *text != '@' ? "(hidden)" : text;
+}
+
 void settings_print(const struct settings *s, struct buf *out)
 {
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         const struct setting_value *v = &s->values[i];
-        buf_printf(out, "%s = %s\n", rows[i].name, *v->text ? v->text : "(none)");
+        buf_printf(out, "%s = %s\n", rows[i].name, *v->text ? shown(s, i) : "(none)");
         buf_printf(out, "    %s\n", rows[i].why);
         buf_printf(out, "    %s; default %s%s%s\n", units[rows[i].type],
                 *rows[i].initial ? rows[i].initial : "(none)",
@@ -350,7 +360,7 @@ void settings_json(const struct settings *s, struct buf *out)
         json_key(&j, "name");
         json_text(&j, rows[i].name);
         json_key(&j, "value");
-        json_text(&j, s->values[i].text);
+        json_text(&j, shown(s, i));
         json_key(&j, "unit");
         json_text(&j, units[rows[i].type]);
         json_key(&j, "default");

@@ -2,9 +2,11 @@
 #include "engine/cli.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "engine/telling.h"
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 
 /* Text from a page, made harmless for a terminal and short enough for a line. */
@@ -176,7 +178,7 @@ struct pen {
     FILE *to;
     bool colour;
     size_t most; /* characters of a line */
-    int lines;   /* left to show; -1: all */
+    int lines;   /* left to show */
     int hidden;
 };
 
@@ -187,8 +189,7 @@ static void put_line(struct pen *p, const char *colour, const char *sign, const 
         p->hidden++;
         return;
     }
-    if (p->lines > 0)
-        p->lines--;
+    p->lines--;
     fprintf(p->to, "    %s%s ", p->colour ? colour : "", sign);
     put_text(p->to, a, p->most);
     if (b) {
@@ -260,28 +261,31 @@ static void put_counts(struct pen *p, const struct shown_change *c)
         put_text(p->to, c->summary, 160);
 }
 
-void cli_print_change(const struct shown_change *c, bool whole, FILE *to)
+static void put_heading(struct pen *p, const struct shown_change *c, const char *when)
 {
-    struct pen p = {.to = to,
-            .colour = cli_colour(to),
-            .most = whole ? 2000 : 100,
-            .lines = whole ? -1 : 12};
     time_t seconds = (time_t)(c->at / 1000);
     struct tm tm;
     char clock[32] = "";
     if (localtime_r(&seconds, &tm))
-        strftime(clock, sizeof clock, whole || !c->id ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", &tm);
-    const char *bold = p.colour ? "\033[1m" : "", *dim = p.colour ? "\033[2m" : "",
-               *off = p.colour ? "\033[0m" : "";
-    fprintf(to, "%s%s%s  %s%s%s  ", dim, clock, off, bold, c->sentinel, off);
-    put_counts(&p, c);
-    fprintf(to, "  %s", dim);
-    put_text(to, c->url, 120);
-    fprintf(to, " v%lld→v%lld", (long long)c->old_version, (long long)c->new_version);
+        strftime(clock, sizeof clock, when, &tm);
+    const char *bold = p->colour ? "\033[1m" : "", *dim = p->colour ? "\033[2m" : "",
+               *off = p->colour ? "\033[0m" : "";
+    fprintf(p->to, "%s%s%s  %s%s%s  ", dim, clock, off, bold, c->sentinel, off);
+    put_counts(p, c);
+    fprintf(p->to, "  %s", dim);
+    put_text(p->to, c->url, 120);
+    fprintf(p->to, " v%lld→v%lld", (long long)c->old_version, (long long)c->new_version);
     if (c->id)
-        fprintf(to, " #%lld", (long long)c->id);
-    fprintf(to, "%s\n", off);
+        fprintf(p->to, " #%lld", (long long)c->id);
+    fprintf(p->to, "%s\n", off);
+}
 
+/* A glance: a dozen lines at most; `vigil diff` shows all. */
+void cli_print_change(const struct shown_change *c, FILE *to)
+{
+    struct pen p = {.to = to, .colour = cli_colour(to), .most = 100, .lines = 12};
+    const char *dim = p.colour ? "\033[2m" : "", *off = p.colour ? "\033[0m" : "";
+    put_heading(&p, c, c->id ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S");
     json_t *detail = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
     size_t i;
     json_t *leaf;
@@ -301,13 +305,13 @@ static int64_t int_of(const char *s)
     return s && str_to_int(str_of(s), &n) ? n : 0;
 }
 
-void cli_print_change_row(const struct store_rows *rows, int row, bool whole, FILE *to)
+static void read_row(const struct store_rows *rows, int row, struct shown_change *c)
 {
     msec at = 0;
     const char *when = store_rows_get(rows, row, "at");
     if (when)
         (void)time_parse_iso(when, &at);
-    struct shown_change c = {
+    *c = (struct shown_change){
             .sentinel = store_rows_get(rows, row, "sentinel"),
             .url = store_rows_get(rows, row, "url"),
             .summary = store_rows_get(rows, row, "summary"),
@@ -321,5 +325,82 @@ void cli_print_change_row(const struct store_rows *rows, int row, bool whole, FI
             .moved = int_of(store_rows_get(rows, row, "moved")),
             .at = at,
     };
-    cli_print_change(&c, whole, to);
+}
+
+void cli_print_change_row(const struct store_rows *rows, int row, FILE *to)
+{
+    struct shown_change c;
+    read_row(rows, row, &c);
+    cli_print_change(&c, to);
+}
+
+/* ---- one change in full -------------------------------------------------------------- */
+
+void cli_change_item(struct arena *life, const struct store_rows *rows, int row,
+        struct notify_item *ret_item)
+{
+    struct shown_change c;
+    read_row(rows, row, &c);
+    *ret_item = (struct notify_item){
+            .id = c.id,
+            .change = c.id,
+            .kind = NOTIFY_CHANGE,
+            .sentinel = c.sentinel,
+            .owner = "",
+            .url = c.url,
+            .summary = c.summary,
+            .at = c.at,
+            .old_version = c.old_version,
+            .new_version = c.new_version,
+            .inserted = c.inserted,
+            .deleted = c.deleted,
+            .updated = c.updated,
+            .moved = c.moved,
+            .ratio = -1,
+            .last_evaluated = MSEC_NEVER,
+            .last_notified = MSEC_NEVER,
+            .last_seen = MSEC_NEVER,
+            .installed = MSEC_NEVER,
+            .ends = MSEC_NEVER,
+    };
+    detail_parts(life, c.detail, ret_item);
+}
+
+static unsigned terminal_width(FILE *to)
+{
+    struct winsize size;
+    return ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 ? size.ws_col : 100;
+}
+
+void cli_print_item(struct cli *c, struct notify_item *item, bool html, FILE *to)
+{
+    BUF(out, 256 << 20);
+    if (html) {
+        struct notify *n;
+        struct fault f = {0};
+        struct notify_message m = {
+                .key = "", .owner = cli_owner(), .items = item, .nitems = 1, .now = item->at};
+        if (telling_notify(c->life, &c->settings, "", NULL, &f, &n) == OK)
+            notify_html(n, &m, &out);
+        else
+            cli_fail(&f);
+    } else {
+        struct shown_change heading = {.sentinel = item->sentinel,
+                .url = item->url,
+                .summary = item->summary,
+                .id = item->id,
+                .old_version = item->old_version,
+                .new_version = item->new_version,
+                .inserted = item->inserted,
+                .deleted = item->deleted,
+                .updated = item->updated,
+                .moved = item->moved,
+                .at = item->at};
+        struct pen p = {.to = to, .colour = cli_colour(to)};
+        put_heading(&p, &heading, "%Y-%m-%d %H:%M:%S");
+        notify_show(&out, item,
+                (struct notify_style){
+                        p.colour ? NOTIFY_COLOUR : NOTIFY_PLAIN, terminal_width(to)});
+    }
+    fwrite(buf_text(&out), 1, out.len, to);
 }

@@ -124,6 +124,19 @@ static void comparing(struct engine *e, struct json *j)
     json_object_end(j);
 }
 
+static void telling(struct engine *e, struct json *j)
+{
+    struct outbox_stats s;
+    outbox_stats_get(e->outbox, &s);
+    json_key(j, "notify");
+    json_object_begin(j);
+    key_int(j, "accepted", (int64_t)s.accepted);
+    key_int(j, "failed", (int64_t)s.failed);
+    key_int(j, "given_up", (int64_t)s.dead);
+    key_int(j, "under_way", (int64_t)s.flying);
+    json_object_end(j);
+}
+
 static void detecting(struct engine *e, struct json *j)
 {
     struct led_stats s;
@@ -176,6 +189,7 @@ void engine_status_json(struct engine *e, struct buf *out)
     reading(e, &j);
     comparing(e, &j);
     detecting(e, &j);
+    telling(e, &j);
     json_object_end(&j);
     buf_putc(out, '\n');
 }

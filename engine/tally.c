@@ -5,7 +5,6 @@ struct tally tally_new(struct arena *a, size_t most)
 {
     return (struct tally){
             .changes = arena_array_of(a, most + 1, struct store_change),
-            .notices = arena_array_of(a, most + 1, struct store_notice),
             .evaluations = arena_array_of(a, most + 1, struct store_evaluation),
             .forgets = arena_array_of(a, most + 1, struct store_forget),
             .constituents = arena_array_of(a, most + 1, struct store_constituent),
@@ -25,20 +24,15 @@ void tally_evaluation(
     };
 }
 
-/* The dashboard is the database: the commit itself delivers. */
-void tally_change(struct tally *t, const struct store_change *c)
+/* Whom a change is told to is in the store, with the sentinel. */
+void tally_change(struct tally *t, const struct store_change *c, msec tick)
 {
     t->changes[t->nchanges] = *c;
-    t->notices[t->nchanges] = (struct store_notice){
-            .change = (unsigned)t->nchanges,
-            .method = "dashboard",
-            .target = "",
-            .delivered = true,
-    };
+    t->changes[t->nchanges].tick = tick;
     t->nchanges++;
 }
 
-void tally_verdict(struct tally *t, const struct cdg_verdict *verdict)
+void tally_verdict(struct tally *t, const struct cdg_verdict *verdict, msec tick)
 {
     const struct cdg_finding *found = verdict->finding;
     tally_evaluation(t, verdict->sentinel_id, found->result, found->summary);
@@ -54,7 +48,7 @@ void tally_verdict(struct tally *t, const struct cdg_verdict *verdict)
             .summary = found->summary,
             .detail = found->detail,
     };
-    tally_change(t, &change);
+    tally_change(t, &change, tick);
 }
 
 void tally_note(struct tally *t, int64_t sentinel_id, const char *sentence)
@@ -94,8 +88,7 @@ void tally_joint(struct tally *t, int64_t sentinel_id, const struct cdg_constitu
 void tally_into(const struct tally *t, struct store_version_job *job, struct arena *a)
 {
     job->changes = t->changes;
-    job->nchanges = job->nnotices = t->nchanges;
-    job->notices = t->notices;
+    job->nchanges = t->nchanges;
     job->evaluations = t->evaluations;
     job->nevaluations = t->nevaluations;
     job->forgets = t->forgets;

@@ -39,6 +39,7 @@ static void collect_looks(struct visit *v)
             continue;
         s->waiting = false;
         s->looking_at = v->version;
+        s->looking_tick = s->last_tick;
         v->want_source = v->want_source || s->want_source;
         v->looks[v->nlooks++] = (struct cdg_look){
                 /* (3) */

@@ -44,7 +44,7 @@ struct fetch_options {
     enum fetch_robots_use robots;
     const char *renderer; /* a browser and its flags, or a service URL; NULL: none */
     const char *proxy;    /* "http://host:port"; NULL: none.  The address guard ends there. */
-    const char *ca_file;  /* trust these certificates instead of the system's; tests only */
+    const char *ca_file;  /* trust these certificates instead of the system's */
     const char *const *resolve; /* fixed answers to names, each "name:port:address" */
     size_t nresolve;
 };

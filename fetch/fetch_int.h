@@ -6,6 +6,7 @@
  */
 #pragma once
 #include "fetch/address.h"
+#include "fetch/deliver.h"
 #include "fetch/fetch.h"
 #include "fetch/headers.h"
 #include "fetch/inflate.h"
@@ -57,6 +58,19 @@ struct fetch_run {
     char curl_says[CURL_ERROR_SIZE];
 };
 
+/* What a delivery brings along; copies. */
+struct fetch_cargo {
+    struct fetch_parcel parcel;
+    bool is_mail;
+    size_t read; /* of a mail's bytes */
+    struct curl_slist *to;
+    int reply; /* of a mail server, the newest; 0: none */
+    char reply_text[160];
+    bool permanent;
+    fetch_delivered_fn *done;
+    void *arg;
+};
+
 struct fetch_host {
     struct map_node node;   /* in fetch.hosts */
     struct list ready;      /* in fetch.ready while one of the queue may begin */
@@ -94,6 +108,7 @@ struct fetch_transfer {
     msec began;
     const char *doom; /* why a doomed one never began */
     msec doom_retry_after;
+    struct fetch_cargo *cargo; /* NULL: it fetches a page */
     struct fetch_run *run;
     struct loop_timer timer;
     msec timer_at, phase_until, total_until; /* monotonic */
@@ -186,6 +201,12 @@ void fetch_transfer_doom(struct fetch_transfer *t, const char *reason);
 void fetch_transfer_begin(struct fetch_transfer *t);
 void fetch_transfer_ended(struct fetch_transfer *t, CURLcode code); /* libcurl is through */
 void fetch_transfer_report_doomed(struct fetch_transfer *t);
+
+/* deliver.c: a transfer with cargo */
+void fetch_cargo_set(struct fetch_transfer *t, CURL *c);
+void fetch_cargo_refused(const struct fetch_address *a, char why[FETCH_WHY_SIZE]);
+void fetch_cargo_release(struct fetch_cargo *cargo);
+enum fetch_outcome fetch_cargo_judge(struct fetch_transfer *t, CURLcode code);
 
 /* receive.c: libcurl's callbacks; `arg` is the transfer */
 void fetch_body_give_back(struct fetch_transfer *t);

@@ -2,8 +2,8 @@
  *
  * Every promise about what leaves this process is kept by the lines below, so there is no
  * second place that makes a handle:
- *  (1) http and https, and no redirect followed by libcurl: each hop is judged by us and
- *      is a request of its own;
+ *  (1) http and https, or smtp alone for a mail, and no redirect followed by libcurl: each
+ *      hop is judged by us and is a request of its own;
  *  (2) no proxy, netrc, cookie, credential or environment that nobody set; what is for one
  *      site only does not go to another that it redirects to;
  *  (3) the address is decided at each connect and again before a request on a reused
@@ -104,6 +104,8 @@ static void set_request(CURL *c, struct fetch_transfer *t)
 {
     struct fetch_run *run = t->run;
     set_asked(c, t);
+    if (t->cargo)
+        fetch_cargo_set(t, c);
     if (t->etag)
         add_line(t, arena_printf(t->life, "If-None-Match: %s", t->etag));
     if (t->last_modified)
@@ -122,7 +124,7 @@ static void set_request(CURL *c, struct fetch_transfer *t)
 static bool is_plain(const struct fetch_transfer *t)
 {
     const struct fetch_request *r = &t->ask;
-    return !r->method && !r->jar && !r->user_agent && !r->timeout;
+    return !t->cargo && !r->method && !r->jar && !r->user_agent && !r->timeout;
 }
 
 bool fetch_handle_open(struct fetch_transfer *t)

@@ -42,6 +42,8 @@ curl_socket_t fetch_on_socket_open(
     }
     if (!is_trusted(t) && !fetch_address_is_allowed(&t->fetch->policy, &a)) {
         fetch_reason_refused(&a, run->refused);
+        if (t->cargo) /* another setting than for pages */
+            fetch_cargo_refused(&a, run->refused);
         return CURL_SOCKET_BAD; /* (1) */
     }
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -116,7 +118,7 @@ static bool headers_came(struct fetch_transfer *t)
 {
     const struct fetch_headers *h = &t->run->headers;
     fetch_deadline_phase(t, FETCH_BODY);
-    t->run->is_wanted = h->status == 200 || h->status == 203;
+    t->run->is_wanted = !t->cargo && (h->status == 200 || h->status == 203);
     if (t->run->is_wanted && h->has_length && h->length > t->body_bytes_max && !t->takes_part)
         return too_long(t);
     if (t->run->is_wanted)

@@ -26,6 +26,8 @@ static void transfer_release(void *arg)
 {
     struct fetch_transfer *t = TAGGED(struct fetch_transfer, arg, FETCH_TRANSFER_TAG);
     detach(t);
+    if (t->cargo)
+        fetch_cargo_release(t->cargo);
     if (t->run) {
         fetch_body_give_back(t);
         fetch_inflate_done(&t->run->inflate);
@@ -165,6 +167,8 @@ static enum fetch_outcome judge(struct fetch_transfer *t, CURLcode code)
 {
     struct fetch_run *run = t->run;
     const struct fetch_headers *h = &run->headers;
+    if (t->cargo)
+        return fetch_cargo_judge(t, code);
     if (run->why[0])
         return FETCH_FAILED;
     if (h->is_complete && !run->is_wanted) {
@@ -258,7 +262,7 @@ static bool next_hop(struct fetch_transfer *t, char **ret_url)
 static bool follow(struct fetch_transfer *t)
 {
     char *url;
-    if (t->run->why[0] || t->rendered_url || !is_redirect(&t->run->headers) ||
+    if (t->cargo || t->run->why[0] || t->rendered_url || !is_redirect(&t->run->headers) ||
             !next_hop(t, &url))
         return false;
     if (!keeps_method(t))

@@ -182,67 +182,47 @@ static enum err put_changes(struct conn *c, const struct store_version_job *job,
     return e;
 }
 
-static enum err put_notices(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f)
+/* One for each receiver of each change, by what is known of the sentinels. */
+static enum err owe(struct conn *c, const struct store_version_job *job, struct arena *scratch,
+        struct fault *f)
 {
+    BUF(sentinels, ARRAY_MAX_BYTES);
     BUF(changes, ARRAY_MAX_BYTES);
-    BUF(methods, ARRAY_MAX_BYTES);
-    BUF(targets, ARRAY_MAX_BYTES);
-    BUF(sent, ARRAY_MAX_BYTES);
-    struct buf *all[] = {&changes, &methods, &targets, &sent};
+    BUF(ticks, ARRAY_MAX_BYTES);
+    struct buf *all[] = {&sentinels, &changes, &ticks};
     for (size_t k = 0; k < countof(all); k++)
         array_begin(all[k]);
-    for (size_t i = 0; i < job->nnotices; i++) {
-        const struct store_notice *n = &job->notices[i];
-        CHECK(n->change < job->nchanges);
-        if (!job->ret_change_ids[n->change])
+    for (size_t i = 0; i < job->nchanges; i++) {
+        if (!job->ret_change_ids[i])
             continue; /* (2) */
-        array_int(&changes, job->ret_change_ids[n->change]);
-        array_text(&methods, scratch, n->method);
-        array_text(&targets, scratch, n->target ? n->target : "");
-        array_bool(&sent, n->delivered);
+        array_int(&sentinels, job->changes[i].sentinel_id);
+        array_int(&changes, job->ret_change_ids[i]);
+        array_int(&ticks, job->changes[i].tick ? job->changes[i].tick : job->fetched_at);
     }
     PARAMS(p, scratch);
-    params_time(&p, job->fetched_at);
     for (size_t k = 0; k < countof(all); k++) {
         array_end(all[k]);
         if (all[k]->overflowed)
             return too_big(f);
         params_text(&p, buf_text(all[k]));
     }
-    return conn_run(c, SQL_NOTICES_PUT, &p, f, NULL);
+    params_time(&p, job->fetched_at);
+    return conn_run(c, SQL_OWE, &p, f, NULL);
 }
 
 static enum err count_changes(struct conn *c, const struct store_version_job *job,
         struct arena *scratch, struct fault *f)
 {
     BUF(sentinels, ARRAY_MAX_BYTES);
-    BUF(owed, ARRAY_MAX_BYTES);
-    BUF(sent, ARRAY_MAX_BYTES);
     array_begin(&sentinels);
-    array_begin(&owed);
-    array_begin(&sent);
-    int64_t *all = arena_array_of(scratch, job->nchanges, int64_t);
-    int64_t *delivered = arena_array_of(scratch, job->nchanges, int64_t);
-    for (size_t k = 0; k < job->nnotices; k++) {
-        all[job->notices[k].change]++;
-        delivered[job->notices[k].change] += job->notices[k].delivered;
-    }
-    for (size_t i = 0; i < job->nchanges; i++) {
+    for (size_t i = 0; i < job->nchanges; i++)
         array_int(&sentinels, job->changes[i].sentinel_id);
-        array_int(&owed, all[i]);
-        array_int(&sent, delivered[i]);
-    }
     array_end(&sentinels);
-    array_end(&owed);
-    array_end(&sent);
-    if (sentinels.overflowed || owed.overflowed || sent.overflowed)
+    if (sentinels.overflowed)
         return too_big(f);
     PARAMS(p, scratch);
     params_time(&p, job->fetched_at);
     params_text(&p, buf_text(&sentinels));
-    params_text(&p, buf_text(&owed));
-    params_text(&p, buf_text(&sent));
     return conn_run(c, SQL_CHANGE_COUNTS, &p, f, NULL);
 }
 
@@ -339,8 +319,8 @@ enum err apply_version(
     CRASH_POINT("after_version_row");
     if (job->nchanges)
         e = put_changes(c, job, scratch, f);
-    if (!e && job->nnotices)
-        e = put_notices(c, job, scratch, f);
+    if (!e && job->nchanges)
+        e = owe(c, job, scratch, f);
     if (!e && job->nchanges)
         e = count_changes(c, job, scratch, f);
     if (!e && job->nevaluations)
@@ -406,6 +386,11 @@ enum err apply(
         return apply_plan(c, container_of(job, struct store_plan_job, job), now, scratch, f);
     case STORE_JOB_LOAD:
         return apply_load(c, container_of(job, struct store_load_job, job), scratch, f);
+    case STORE_JOB_CLAIM:
+    case STORE_JOB_SETTLE:
+    case STORE_JOB_BULLETIN:
+    case STORE_JOB_PUBLISH:
+        break; /* the outbox has a connection of its own */
     }
     CHECK(!"a kind of job");
     return ERR_STORE;

@@ -125,6 +125,50 @@ static enum err drop_page_if_unused(
     return conn_run(c, SQL_BODIES_DROP_UNUSED, &q, f, NULL); /* (2) */
 }
 
+/* ---- whom to tell ---- */
+
+static enum err put_tell(struct conn *c, int64_t id, size_t place, const struct store_tell *t,
+        bool bundles, struct arena *scratch, struct fault *f)
+{
+    PARAMS(p, scratch);
+    params_int(&p, id);
+    params_int(&p, (int64_t)place + (t->of_operator ? 1000 : 0));
+    params_text(&p, t->method);
+    params_text(&p, t->target ? t->target : "");
+    params_bool(&p, !t->at_commit);
+    params_bool(&p, t->combined);
+    params_bool(&p, bundles);
+    return conn_run(c, SQL_TELL_PUT, &p, f, NULL);
+}
+
+static enum err put_tells(struct conn *c, int64_t id, const struct store_step *st,
+        struct arena *scratch, struct fault *f)
+{
+    static const struct store_tell dashboard = {
+            .method = "dashboard", .target = "", .at_commit = true};
+    const struct store_tell *tells = st->ntells ? st->tells : &dashboard;
+    PARAMS(p, scratch);
+    params_int(&p, id);
+    params_int(&p, st->tell_every);
+    params_text(&p, st->topic);
+    params_int(&p, st->priority ? st->priority : 1);
+    params_text(&p, st->presentation ? st->presentation : "only");
+    enum err e = conn_run(c, SQL_TELLING_PUT, &p, f, NULL);
+    for (size_t i = 0; !e && i < (st->ntells ? st->ntells : 1); i++)
+        e = put_tell(
+                c, id, i, &tells[i], st->tell_every > 0 && !tells[i].of_operator, scratch, f);
+    return e;
+}
+
+static enum err replace_tells(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    PARAMS(p, scratch);
+    params_int(&p, st->sentinel_id);
+    enum err e = conn_run(c, SQL_TELLS_DROP, &p, f, NULL);
+    return e ? e : put_tells(c, st->sentinel_id, st, scratch, f);
+}
+
 /* ---- steps ---- */
 
 static enum err name_taken(struct conn *c, enum err e, const char *name, struct fault *f)
@@ -196,7 +240,9 @@ static enum err step_create(
     PARAMS(q, scratch);
     params_int(&q, st->ret_id);
     e = conn_run(c, SQL_SENTINEL_STATE_PUT, &q, f, NULL);
-    return e ? e : put_places(c, st, scratch, f);
+    if (!e)
+        e = put_places(c, st, scratch, f);
+    return e ? e : put_tells(c, st->ret_id, st, scratch, f);
 }
 
 /* Another definition may name other pages; those nobody watches any more go. */
@@ -267,11 +313,11 @@ static enum err step_replace(struct conn *c, struct store_step *st, const struct
     e = conn_run(c, SQL_SENTINEL_REPLACE, &p, f, NULL);
     if (e)
         return name_taken(c, e, st->name ? st->name : k->name, f);
-    if (st->keeps_place)
-        return find_places(c, st, scratch, f);
-    e = forget_versions(c, st, scratch, f);
-    if (!e)
+    e = st->keeps_place ? find_places(c, st, scratch, f) : forget_versions(c, st, scratch, f);
+    if (!e && !st->keeps_place)
         e = replace_places(c, st, scratch, f);
+    if (!e)
+        e = replace_tells(c, st, scratch, f);
     if (e)
         return e;
     return st->ret_page_id == k->page_id ? OK : drop_page_if_unused(c, k->page_id, scratch, f);

@@ -83,7 +83,9 @@ enum store_query {
     STORE_Q_LAST_CHANGE,   /* newest change id */
     STORE_Q_EVENTS,        /* $1 name: its events, newest last */
     STORE_Q_VERSIONS,      /* $1 url */
-    STORE_Q_NOTIFICATIONS, /* $1 name or NULL */
+    STORE_Q_NOTIFICATIONS, /* $1 name or NULL, $2 state or NULL */
+    STORE_Q_PRESENTATION,  /* $1 change id: page_id, presentation of its sentinel */
+    STORE_Q_RESEND,        /* $1 number of a notification: one row, whether it will be */
     STORE_Q_FIGURES,       /* one row: counts of sentinels by state, pages, versions, changes,
                               pending, bytes */
     STORE_Q_PAGE,          /* $1 url: when it is fetched, and why then */
@@ -185,6 +187,11 @@ enum store_job_kind {
     STORE_JOB_TOUCH,   /* struct store_touch_job */
     STORE_JOB_PLAN,    /* struct store_plan_job */
     STORE_JOB_LOAD,    /* struct store_load_job */
+    /* of the outbox, see store/outbox.h */
+    STORE_JOB_CLAIM,
+    STORE_JOB_SETTLE,
+    STORE_JOB_BULLETIN,
+    STORE_JOB_PUBLISH,
 };
 
 /* Filled by whoever submits; must stay as it is until `done`.  The job's memory belongs
@@ -203,13 +210,17 @@ struct store_change {
     unsigned inserted, deleted, updated, moved;
     const char *summary; /* one line */
     const char *detail;  /* JSON: the lists of each leaf */
+    msec tick;           /* the instant it counts for; 0: when the version was fetched */
 };
 
-struct store_notice {   /* a notification owed for a change; delivered later or at once */
-    unsigned change;    /* index into changes */
-    const char *method; /* "dashboard", ... */
+/* One of those a sentinel's changes are told to; what is owed to them for a change is
+ * written with the change. */
+struct store_tell {
+    const char *method; /* "dashboard", "email", ... */
     const char *target; /* "" for the dashboard */
-    bool delivered;     /* the commit itself delivers it: the dashboard is the database */
+    bool at_commit;     /* the commit itself delivers: the database is the receiver */
+    bool combined;      /* in one queue with all of the owner's */
+    bool of_operator;   /* not of the definition */
 };
 
 struct store_evaluation { /* every sentinel a version was looked at for, changed or not */
@@ -274,8 +285,6 @@ struct store_version_job {
     size_t digest_bytes;
     const struct store_change *changes;
     size_t nchanges;
-    const struct store_notice *notices;
-    size_t nnotices;
     const struct store_evaluation *evaluations;
     size_t nevaluations;
     const int64_t *seen_by; /* sentinels this version was shown to, evaluated or not */
@@ -322,6 +331,13 @@ struct store_step {
     int64_t base_version;
     bool keeps_place;       /* REPLACE: what it looks at is the same, and where it stands */
     const char *end_reason; /* "to-reached", "stopped", "never-started", "dependency" */
+    /* CREATE, REPLACE: whom to tell; none: the dashboard */
+    const struct store_tell *tells;
+    size_t ntells;
+    msec tell_every;          /* one message a period; 0: each at once */
+    const char *topic;        /* NULL: none */
+    unsigned priority;        /* 0: 1 */
+    const char *presentation; /* "side", "merged", "only"; NULL: only */
     /* the row in vigil.events that goes with it; NULL: none */
     const char *event_kind;   /* "create", "start", "end", "enable", "disable", "error", ... */
     const char *event_detail; /* text; NULL: none */

@@ -174,16 +174,22 @@ def _():
 @test("what this Vigil cannot run yet is refused with exactly these words, and nothing is stored")
 def _():
     for text, what in (
-            ("CREATE SENTINEL a USING http://a.org MONITOR links NOTIFY BY email a@b.org",
-             "NOTIFY BY email"),
-            ("CREATE SENTINEL a USING http://a.org MONITOR links NOTIFY BY webhook http://b.org",
-             "NOTIFY BY webhook"),
             ("SUBSCRIPTION S monitoring select <P/> where URL = 'http://x.org/a' report when daily",
              "SUBSCRIPTION")):
         later = "CREATE SENTINEL later USING http://a.org MONITOR links;\n"
         refused(later + text, f"(stdin):2:", f"E090: this Vigil cannot run {what} yet")
         with Vigil() as v:  # the definition is right
             v.run("check", "-", input=later + text)
+
+
+@test("whoever cannot be told with these settings is refused, with the setting that is missing")
+def _():
+    for method, setting in (("email a@b.org", "no mail can be sent: the setting notify.smtp"),
+                            ("fax '123456'", "no fax can be sent: the setting notify.fax_gateway"),
+                            ("phone '123456'",
+                             "no phone can be reached: the setting notify.phone_gateway")):
+        refused(f"CREATE SENTINEL a USING http://a.org MONITOR links\nNOTIFY BY {method}",
+                "(stdin):2:", f"E090: {setting} is empty")
 
 
 @test("a change type is either installed, or refused because it cannot be run yet; never half")

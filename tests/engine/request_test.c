@@ -181,7 +181,8 @@ TEST(cannot, "what cannot be run yet is refused where it stands, and nothing is 
                                         "NOTIFY BY email a@b.org");
     EXPECT_INT(p->exit_code, 1);
     EXPECT_INT(p->nsteps, 0);
-    EXPECT(says(p, "(sql):2:1: error: E090: this Vigil cannot run NOTIFY BY email yet"));
+    EXPECT(says(p, "(sql):2:1: error: E090: no mail can be sent: the setting notify.smtp is "
+                   "empty"));
     static const char *const others[] = {
             "CREATE SENTINEL a USING http://x.org MONITOR links WITH (header 'A: ${SECRET x}')",
             "CREATE SENTINEL a USING http://x.org MONITOR links WITH (render = on)",

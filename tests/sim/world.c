@@ -148,8 +148,10 @@ static bool is_quiet(struct world *w)
         return false;
     if (!e->available)
         return true; /* what waits for the database waits */
+    struct outbox_stats telling;
+    outbox_stats_get(e->outbox, &telling);
     return list_is_empty(&e->requests) && store_writer_pending(e->writer) == 0 &&
-           e->visits == 0;
+           e->visits == 0 && !telling.busy;
 }
 
 /* Runs the loop until it holds; real time is only a guard against waiting for ever. */

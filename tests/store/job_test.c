@@ -119,12 +119,13 @@ TEST(version, "a version, its change, counters and notification arrive together"
     EXPECT_TEXT(store_rows_get(r, 1, "digest"), hex);
     EXPECT_TEXT(store_rows_get(r, 1, "etag"), "\"abc\"");
     EXPECT_INT(atoi(store_rows_get(r, 1, "size")), strlen(v2.body));
-    REQUIRE(store_query(x.store, STORE_Q_NOTIFICATIONS, 1, (const char *[]){NULL}, x.life,
+    REQUIRE(store_query(x.store, STORE_Q_NOTIFICATIONS, 2, (const char *[]){NULL, NULL}, x.life,
                     &x.fault, &r) == OK);
     REQUIRE(store_rows_count(r) == 1);
     EXPECT_TEXT(row_text(&x, r, 0),
             "id=1 sentinel=news at=2026-09-21T14:13:22Z method=dashboard target= state=sent "
-            "attempts=1 next_try_at=- sent_at=2026-09-21T14:13:22Z error=-");
+            "attempts=1 next_try_at=- sent_at=2026-09-21T14:13:22Z error=- kind=change "
+            "owner=ann change=1 message=1");
 }
 
 TEST(twice, "the same version given twice is recorded once")
@@ -413,22 +414,16 @@ TEST(dropped_meanwhile,
     struct version_fixture v;
     version_init(&v, page, id, 2);
     struct store_change changes[] = {v.change, v.change, v.change};
-    struct store_notice notices[] = {{.change = 0, .method = "dashboard", .target = ""},
-            {.change = 1, .method = "dashboard", .target = ""},
-            {.change = 1, .method = "mail", .target = "ann@x"}};
     int64_t ids[3];
     changes[0].sentinel_id = 12345;
     changes[2].sentinel_id = 12346;
     v.job.changes = changes;
     v.job.nchanges = 3;
-    v.job.notices = notices;
-    v.job.nnotices = 3;
     v.job.ret_change_ids = ids;
     REQUIRE(run(&x, &v.job.job) == OK);
     EXPECT(ids[0] == 0 && ids[1] > 0 && ids[2] == 0);
-    EXPECT_TEXT(sql(&x, "SELECT changes || ' ' || notifications FROM vigil.status"), "1 2");
-    EXPECT_INT(
-            sql_int(&x, "SELECT count(*) FROM vigil.notifications WHERE state = 'pending'"), 2);
+    EXPECT_TEXT(sql(&x, "SELECT changes || ' ' || notifications FROM vigil.status"), "1 1");
+    EXPECT_INT(sql_int(&x, "SELECT count(*) FROM vigil.notifications"), 1);
 }
 
 TEST(seen_later, "a version shown later to another sentinel adds its change, once")

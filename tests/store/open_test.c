@@ -131,8 +131,9 @@ TEST(views, "the views have exactly the columns people rely on, in that order")
                                            "summary, detail");
     EXPECT_TEXT(columns_of(&x, "versions"),
             "url, version, fetched_at, last_modified, etag, size, digest, request");
-    EXPECT_TEXT(columns_of(&x, "notifications"),
-            "id, sentinel, at, method, target, state, attempts, next_try_at, sent_at, error");
+    EXPECT_TEXT(columns_of(&x, "notifications"), "id, sentinel, at, method, target, state, "
+                                                 "attempts, next_try_at, sent_at, error, kind, "
+                                                 "owner, change, message");
     EXPECT_TEXT(columns_of(&x, "events"), "id, at, sentinel, kind, detail, actual_at");
     EXPECT_TEXT(columns_of(&x, "requests"), "id, verb, text, state, exit_code, answer");
     EXPECT_INT(
@@ -150,17 +151,22 @@ TEST(views, "the views have exactly the columns people rely on, in that order")
 
 static const enum store_query all_queries[] = {STORE_Q_LIST, STORE_Q_SHOW, STORE_Q_CHANGES,
         STORE_Q_CHANGES_AFTER, STORE_Q_CHANGE, STORE_Q_LAST_CHANGE, STORE_Q_EVENTS,
-        STORE_Q_VERSIONS, STORE_Q_NOTIFICATIONS, STORE_Q_FIGURES, STORE_Q_NAMES};
+        STORE_Q_VERSIONS, STORE_Q_NOTIFICATIONS, STORE_Q_PRESENTATION, STORE_Q_RESEND,
+        STORE_Q_FIGURES, STORE_Q_PAGE, STORE_Q_NAMES};
 
 TEST(queries, "every question is answered, also by an empty store")
 {
-    static const int params[] = {2, 1, 3, 2, 2, 0, 1, 1, 1, 0, 0};
-    static const int rows[] = {0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0};
+    static const int params[] = {2, 1, 3, 2, 2, 0, 1, 1, 2, 1, 1, 0, 1, 0};
+    static const int rows[] = {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0};
     FIXTURE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     REQUIRE(countof(all_queries) == STORE_QUERY_COUNT);
     for (size_t i = 0; i < countof(all_queries); i++) {
-        const char *const values[] = {all_queries[i] == STORE_Q_LIST ? NULL : "nobody",
+        const char *const values[] = {
+                all_queries[i] == STORE_Q_LIST ? NULL
+                : all_queries[i] == STORE_Q_RESEND || all_queries[i] == STORE_Q_PRESENTATION
+                        ? "7"
+                        : "nobody",
                 all_queries[i] == STORE_Q_CHANGES_AFTER ? "0" : NULL, "10"};
         struct store_rows *r = NULL;
         enum err e =

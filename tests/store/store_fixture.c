@@ -236,7 +236,6 @@ void version_init(struct version_fixture *v, int64_t page, int64_t sentinel, int
             .summary = "1 inserted, 2 deleted",
             .detail = "{\"any change\":{\"inserted\":[\"x\"]}}",
     };
-    v->notice = (struct store_notice){.method = "dashboard", .target = "", .delivered = true};
     v->evaluation = (struct store_evaluation){.sentinel_id = sentinel, .result = 'C'};
     bool changed = n > 1 && sentinel;
     v->job = (struct store_version_job){
@@ -259,8 +258,6 @@ void version_init(struct version_fixture *v, int64_t page, int64_t sentinel, int
             .digest_bytes = 6,
             .changes = &v->change,
             .nchanges = changed,
-            .notices = &v->notice,
-            .nnotices = changed,
             .evaluations = &v->evaluation,
             .nevaluations = changed,
             .ret_change_ids = &v->change_id,

@@ -57,7 +57,6 @@ int64_t add_sentinel(struct fixture *x, const char *name, const char *url, int64
 struct version_fixture {
     struct store_version_job job;
     struct store_change change;
-    struct store_notice notice;
     struct store_evaluation evaluation;
     char body[64];
     int64_t change_id;

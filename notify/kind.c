@@ -1,0 +1,55 @@
+/* Names of kinds and looks, and the order of a report. */
+#include "notify/notify_int.h"
+#include <stdlib.h>
+
+static const char *const kind_names[] = {
+#define KIND(id, name, sentence) [NOTIFY_##id] = name,
+#include "notify/kinds.def"
+#undef KIND
+};
+
+const char *notify_kind_name(enum notify_kind kind)
+{
+    return kind_names[kind];
+}
+
+enum notify_kind notify_kind_find(const char *name)
+{
+    for (int i = 0; i < NOTIFY_KIND_COUNT; i++)
+        if (strcmp(kind_names[i], name) == 0)
+            return (enum notify_kind)i;
+    return NOTIFY_KIND_COUNT;
+}
+
+static const char *const look_names[] = {
+        [NOTIFY_SIDE] = "side", [NOTIFY_MERGED] = "merged", [NOTIFY_ONLY] = "only"};
+
+const char *notify_look_name(enum notify_look look)
+{
+    return look_names[look];
+}
+
+bool notify_look_find(const char *name, enum notify_look *ret)
+{
+    for (int i = 0; i < NOTIFY_LOOK_COUNT; i++)
+        if (str_equal_nocase(str_of(name), str_of(look_names[i]))) {
+            *ret = (enum notify_look)i;
+            return true;
+        }
+    return false;
+}
+
+static int by_importance(const void *x, const void *y)
+{
+    const struct notify_item *a = x, *b = y;
+    if (a->priority != b->priority)
+        return a->priority > b->priority ? -1 : 1;
+    if (a->at != b->at)
+        return a->at > b->at ? -1 : 1;
+    return a->id == b->id ? 0 : a->id > b->id ? -1 : 1;
+}
+
+void notify_sort(struct notify_item *items, size_t n)
+{
+    qsort(items, n, sizeof *items, by_importance);
+}

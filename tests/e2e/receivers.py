@@ -1,0 +1,162 @@
+"""Those who are told: a webhook receiver and a real mail server, both on loopback.
+
+Both keep what they accepted, and both can be told how to answer.
+"""
+import contextlib
+import email
+import email.policy
+import http.server
+import json
+import os
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+
+# Debian's packages, also when another python3 comes first on the path.
+sys.path.append("/usr/lib/python3/dist-packages")
+import logging
+import warnings
+
+warnings.simplefilter("ignore")
+logging.getLogger("mail.log").setLevel(logging.CRITICAL)
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult
+
+
+class Hook:
+    """Accepts POST and PUT.  `answers` is a list of (status, headers) or functions of the
+    handler to be used up first; afterwards everything is accepted.  A body that is shorter
+    than announced is refused, as every receiver should."""
+
+    def __init__(self, answers=()):
+        self.answers = list(answers)
+        self.got = []  # (path, headers, body), accepted or not
+        self.accepted = []
+        self.lock = threading.Lock()
+        hook = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def take(self):
+                length = int(self.headers.get("Content-Length", 0))
+                body = self.rfile.read(length)
+                if len(body) != length:
+                    self.close_connection = True
+                    return
+                entry = (self.path, dict(self.headers), body)
+                with hook.lock:
+                    hook.got.append(entry)
+                    answer = hook.answers.pop(0) if hook.answers else (200, {})
+                if callable(answer):
+                    answer(self, entry)
+                    return
+                status, headers = answer
+                if status < 300:
+                    with hook.lock:
+                        hook.accepted.append(entry)
+                self.reply(status, headers)
+
+            do_POST = do_PUT = take
+
+            def reply(self, status, headers=None):
+                self.send_response(status)
+                for name, value in (headers or {}).items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *args):
+                pass
+
+        class Server(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128
+
+            def handle_error(self, *args):
+                pass
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *exc):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def bodies(self):
+        with self.lock:
+            return [json.loads(body) for _, _, body in self.accepted]
+
+    def keys(self):
+        with self.lock:
+            return [headers["Idempotency-Key"] for _, headers, _ in self.got]
+
+
+class Mails:
+    """aiosmtpd, with STARTTLS and AUTH when asked for."""
+
+    def __init__(self, replies=(), user=None, password=None, tls=False):
+        self.mails, self.tried, self.peers = [], 0, set()
+        self.replies = list(replies)
+        self.lock = threading.Lock()
+        self.logins = []
+        mails = self
+
+        class Handler:
+            async def handle_DATA(self, server, session, envelope):
+                with mails.lock:
+                    mails.tried += 1
+                    mails.peers.add(session.peer)
+                    reply = mails.replies.pop(0) if mails.replies else "250 kept"
+                    if reply.startswith("250"):
+                        mails.mails.append(envelope)
+                return reply
+
+        def login(server, session, envelope, mechanism, data):
+            mails.logins.append((mechanism, data.login, data.password, session.ssl is not None))
+            right = (data.login, data.password) == (user.encode(), password.encode())
+            return AuthResult(success=right, handled=False)
+
+        options = {}
+        if tls:
+            options["tls_context"] = self.make_tls()
+            options["require_starttls"] = True
+        if user:
+            options.update(authenticator=login, auth_required=True,
+                           auth_require_tls=bool(tls))
+        with contextlib.closing(socket.socket()) as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        self.controller = Controller(Handler(), hostname="127.0.0.1", port=self.port, **options)
+        self.url = f"smtp://127.0.0.1:{self.port}"
+
+    def make_tls(self):
+        self.home = tempfile.TemporaryDirectory(prefix="vm-")
+        self.cert = os.path.join(self.home.name, "cert.pem")
+        key = os.path.join(self.home.name, "key.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                        "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+                        "-keyout", key, "-out", self.cert], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.cert, key)
+        return context
+
+    def __enter__(self):
+        self.controller.start()
+        return self
+
+    def __exit__(self, *exc):
+        self.controller.stop()
+
+    def messages(self):
+        with self.lock:
+            return [email.message_from_bytes(e.original_content or e.content,
+                                             policy=email.policy.default) for e in self.mails]
