@@ -30,6 +30,7 @@
 /* One row for each change type, in the order of cdg/kinds.def. */
 struct cdg_kind_info {
     const char *name; /* as the language spells it: "any change", "links" */
+    const char *form; /* with its arguments: "any change [raw]" */
     const char *help; /* one sentence */
 };
 
@@ -37,6 +38,8 @@ struct cdg_kind_info {
 int cdg_kind_find(const char *name);
 /* NULL behind the last. */
 const struct cdg_kind_info *cdg_kind_get(int kind);
+/* Whether CHANGED > n% may be asked of it. */
+bool cdg_kind_measures(int kind);
 
 /* ---- questions ---------------------------------------------------------------------- */
 

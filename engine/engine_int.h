@@ -188,7 +188,7 @@ struct stream {
     int64_t looked;       /* how many it has seen since it opened */
     struct seen seen;     /* the versions at its newest positions */
     int64_t looking_at;   /* the version it is being shown, 0: none */
-    msec looking_tick;    /* the tick that asked for it */
+    msec look_due;        /* the instant the look under way counts for, on the wall clock */
     bool waiting;         /* for the fetch under way */
     bool closed;          /* ticks no more; its members only linger */
     msec wanted;          /* waiting: since when, on the detector's line */
@@ -282,6 +282,7 @@ void webpage_touch(struct webpage *p);
 void webpage_tell(struct webpage *p, const char *kind, const char *detail);
 /* How an error begins when the page is gone. */
 #define WEBPAGE_GONE "gone: "
+#define WEBPAGE_MISSING "missing: " /* likewise, of one that is not there today */
 
 /* The interval of on-change sentinels, with the page's own place around it. */
 msec webpage_learned_interval(const struct webpage *p);

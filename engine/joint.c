@@ -25,7 +25,7 @@ struct joint {
     bool unknown;
     const char *reason;
     int64_t old_version;
-    msec tick;
+    msec tick; /* the look that was taken up last was due then */
 };
 
 /* ---- the clock ----------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static const struct cdg_constituent *change_of(
 /* ---- with a version ------------------------------------------------------------------ */
 
 void joint_offer(struct visit *v, struct tally *t, struct joint *j,
-        const struct cdg_verdict *verdict, msec tick, struct list *touched)
+        const struct cdg_verdict *verdict, struct list *touched)
 {
     const struct cdg_finding *found = verdict->finding;
     const struct cdg_joint_part *part = &j->parts[verdict->part];
@@ -163,7 +163,7 @@ void joint_offer(struct visit *v, struct tally *t, struct joint *j,
     };
     struct cdg_joint_outcome out = cdg_joint_take(j->state, &c, &j->told);
     j->old_version = found->old_version;
-    j->tick = tick;
+    j->tick = j->life->places[part->place].stream->look_due;
     tally_joint(t, j->life->sentinel->id, &c, &out, part->forbids);
 }
 
@@ -181,8 +181,9 @@ void joint_conclude(struct visit *v, struct tally *t, struct list *touched)
         if (tells) {
             struct store_change change;
             change_of(j, v->arena, &change);
+            change.tick = j->tick;
             change.old_version = j->old_version; /* of this page: it completed the rest */
-            tally_change(t, &change, j->tick);
+            tally_change(t, &change);
             cdg_constituents_free(&j->told);
         }
         joint_watch(j);
@@ -231,7 +232,8 @@ static void tell_absence(struct joint *j, unsigned conjunct, msec at)
     fired->engine = j->life->engine;
     fired->url = arena_strdup(a, p->url);
     tally_evaluation(&t, change.sentinel_id, CDG_C, NULL);
-    tally_change(&t, &change, at);
+    change.tick = at;
+    tally_change(&t, &change);
     tally_forget(&t, change.sentinel_id, conjunct, MSEC_NEVER);
     struct store_version_job *job = &fired->job;
     webpage_fetch_state(p, a, &job->fetch);

@@ -89,14 +89,14 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
             .event_at = p->c->now,
             .event_actual_at = p->c->now,
     };
-    if (s->further)
-        add_further(p, &plan->steps[plan->nsteps], s->further);
     if (subject.made) {
         SCRATCH struct arena *scratch = arena_new(NULL, "telling");
         const struct grammar_definition *d = sentinel_parse(s, scratch);
         if (d)
             telling_fill(p->life, p->c->settings, d, &plan->steps[plan->nsteps]);
     }
+    if (s->further)
+        add_further(p, &plan->steps[plan->nsteps], s->further);
     return plan->nsteps++;
 }
 

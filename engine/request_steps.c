@@ -24,7 +24,7 @@ static enum err check_request(
 {
     const struct settings *set = p->c->settings;
     struct secrets *secrets = secrets_new(p->life, settings_text(set, SETTING_FETCH_SECRETS));
-    struct fetch_request ignored = {0};
+    struct fetch_request ignored = {.url = d->pages[0].url};
     const struct grammar_request *r = &d->request;
     bool is_plain_get = !r->body && strcmp(r->method ? r->method : "GET", "GET") == 0;
     if (r->render && (!is_plain_get || r->n_headers || r->user_agent || r->cookies)) {

@@ -267,7 +267,7 @@ static void put_heading(struct pen *p, const struct shown_change *c, const char 
     struct tm tm;
     char clock[32] = "";
     if (localtime_r(&seconds, &tm))
-        strftime(clock, sizeof clock, when, &tm);
+        strftime(clock, sizeof clock, c->id ? when : "%Y-%m-%d %H:%M:%S", &tm);
     const char *bold = p->colour ? "\033[1m" : "", *dim = p->colour ? "\033[2m" : "",
                *off = p->colour ? "\033[0m" : "";
     fprintf(p->to, "%s%s%s  %s%s%s  ", dim, clock, off, bold, c->sentinel, off);
@@ -285,7 +285,7 @@ void cli_print_change(const struct shown_change *c, FILE *to)
 {
     struct pen p = {.to = to, .colour = cli_colour(to), .most = 100, .lines = 12};
     const char *dim = p.colour ? "\033[2m" : "", *off = p.colour ? "\033[0m" : "";
-    put_heading(&p, c, c->id ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S");
+    put_heading(&p, c, "%H:%M:%S");
     json_t *detail = c->detail ? json_loads(c->detail, 0, NULL) : NULL;
     size_t i;
     json_t *leaf;

@@ -25,11 +25,9 @@ void tally_evaluation(
 }
 
 /* Whom a change is told to is in the store, with the sentinel. */
-void tally_change(struct tally *t, const struct store_change *c, msec tick)
+void tally_change(struct tally *t, const struct store_change *c)
 {
-    t->changes[t->nchanges] = *c;
-    t->changes[t->nchanges].tick = tick;
-    t->nchanges++;
+    t->changes[t->nchanges++] = *c;
 }
 
 void tally_verdict(struct tally *t, const struct cdg_verdict *verdict, msec tick)
@@ -47,8 +45,9 @@ void tally_verdict(struct tally *t, const struct cdg_verdict *verdict, msec tick
             .moved = found->moved,
             .summary = found->summary,
             .detail = found->detail,
+            .tick = tick,
     };
-    tally_change(t, &change, tick);
+    tally_change(t, &change);
 }
 
 void tally_note(struct tally *t, int64_t sentinel_id, const char *sentence)

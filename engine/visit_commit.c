@@ -196,14 +196,6 @@ static void remember(struct place *at, const struct cdg_verdict *verdict)
     free(before);
 }
 
-/* When the look was due, on the wall clock; whoever looks because somebody else did, now. */
-static msec tick_of(struct visit *v, const struct place *at)
-{
-    msec tick = at->stream->looking_tick;
-    msec fetched = v->is_new ? v->source.fetched_at : v->page->last_fetch;
-    return tick == MSEC_NEVER ? fetched : engine_wall_of(v->engine, tick);
-}
-
 static void tally_verdicts(struct visit *v, struct tally *t)
 {
     struct list touched = LIST_INIT(touched);
@@ -217,9 +209,9 @@ static void tally_verdicts(struct visit *v, struct tally *t)
         if (verdict->finding->notice)
             tally_note(t, verdict->sentinel_id, verdict->finding->notice);
         if (at->life->joint)
-            joint_offer(v, t, at->life->joint, verdict, tick_of(v, at), &touched);
+            joint_offer(v, t, at->life->joint, verdict, &touched);
         else
-            tally_verdict(t, verdict, tick_of(v, at));
+            tally_verdict(t, verdict, at->stream->look_due);
     }
     joint_conclude(v, t, &touched);
 }

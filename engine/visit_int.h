@@ -82,11 +82,11 @@ struct tally {
 };
 
 struct tally tally_new(struct arena *a, size_t most); /* verdicts */
-/* `tick`: the instant the look was due, on the wall clock. */
+/* `tick`: the instant it counts for. */
 void tally_verdict(struct tally *t, const struct cdg_verdict *verdict, msec tick);
 void tally_evaluation(
         struct tally *t, int64_t sentinel_id, enum cdg_result result, const char *reason);
-void tally_change(struct tally *t, const struct store_change *c, msec tick);
+void tally_change(struct tally *t, const struct store_change *c);
 void tally_forget(struct tally *t, int64_t sentinel_id, unsigned conjunct, msec before);
 void tally_joint(struct tally *t, int64_t sentinel_id, const struct cdg_constituent *c,
         const struct cdg_joint_outcome *out, bool forbids);
@@ -97,6 +97,6 @@ void tally_into(const struct tally *t, struct store_version_job *job, struct are
 
 /* Offers a verdict to the joint of its sentinel; then all that were touched conclude. */
 void joint_offer(struct visit *v, struct tally *t, struct joint *j,
-        const struct cdg_verdict *verdict, msec tick, struct list *touched);
+        const struct cdg_verdict *verdict, struct list *touched);
 void joint_conclude(struct visit *v, struct tally *t, struct list *touched);
 void joint_undo(struct visit *v, const struct cdg_verdict *verdict); /* it was refused */

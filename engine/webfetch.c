@@ -128,9 +128,23 @@ static void retry_after(struct webpage *p, msec wait)
     CHECK(led_raise(led, p->retry_trigger, 0, &f) == OK);
 }
 
+static msec newest_tick(const struct webpage *p)
+{
+    msec newest = 0;
+    list_each (pos, (struct list *)&p->streams) {
+        const struct stream *s = list_entry(pos, struct stream, of_page);
+        msec tick = s->last_tick == MSEC_NEVER ? s->opened : s->last_tick;
+        if (tick > newest)
+            newest = tick;
+    }
+    return newest;
+}
+
 void webpage_resume(struct webpage *p)
 {
     struct engine *e = p->engine;
+    if (p->error && strncmp(p->error, WEBPAGE_MISSING, strlen(WEBPAGE_MISSING)) == 0)
+        (void)fetch_gone_answered(&p->gone, newest_tick(p), /* gone= */ true); /* the first */
     if (p->not_before == MSEC_NEVER || list_is_empty(&p->streams))
         return;
     bool over = p->not_before <= engine_wall(e);
@@ -163,18 +177,6 @@ static bool is_same_reason(const char *a, const char *b)
     }
 }
 
-static msec newest_tick(const struct webpage *p)
-{
-    msec newest = 0;
-    list_each (pos, (struct list *)&p->streams) {
-        const struct stream *s = list_entry(pos, struct stream, of_page);
-        msec tick = s->last_tick == MSEC_NEVER ? s->opened : s->last_tick;
-        if (tick > newest)
-            newest = tick;
-    }
-    return newest;
-}
-
 static void failed(struct webpage *p, const char *reason, bool is_gone, msec asked_to_wait)
 {
     struct engine *e = p->engine;
@@ -186,6 +188,8 @@ static void failed(struct webpage *p, const char *reason, bool is_gone, msec ask
     SCRATCH struct arena *scratch = arena_new(NULL, "failed");
     if (p->gone.is_gone)
         reason = arena_printf(scratch, WEBPAGE_GONE "%s", reason);
+    else if (is_gone)
+        reason = arena_printf(scratch, WEBPAGE_MISSING "%s", reason);
     bool news = !p->error || (!p->gone.is_gone && !is_same_reason(p->error, reason));
     webpage_set_text(&p->error, reason);
     if (news) {

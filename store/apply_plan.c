@@ -313,11 +313,14 @@ static enum err step_replace(struct conn *c, struct store_step *st, const struct
     e = conn_run(c, SQL_SENTINEL_REPLACE, &p, f, NULL);
     if (e)
         return name_taken(c, e, st->name ? st->name : k->name, f);
-    e = st->keeps_place ? find_places(c, st, scratch, f) : forget_versions(c, st, scratch, f);
-    if (!e && !st->keeps_place)
-        e = replace_places(c, st, scratch, f);
+    e = replace_tells(c, st, scratch, f);
+    if (e)
+        return e;
+    if (st->keeps_place)
+        return find_places(c, st, scratch, f);
+    e = forget_versions(c, st, scratch, f);
     if (!e)
-        e = replace_tells(c, st, scratch, f);
+        e = replace_places(c, st, scratch, f);
     if (e)
         return e;
     return st->ret_page_id == k->page_id ? OK : drop_page_if_unused(c, k->page_id, scratch, f);
