@@ -151,6 +151,8 @@ struct places {
 /* Its places as its definition says; what it had before is given up later. */
 void places_take_up(struct life *l);
 void places_give_up(struct places old);
+/* Whoever had them goes elsewhere, but its changes there stay. */
+void places_remain(const struct life *l);
 struct places places_hold(const struct life *l);   /* its pages stay until given up */
 struct sight *place_sight(const struct place *at); /* the sentinel's, of that page */
 
@@ -234,6 +236,7 @@ struct webpage {
     size_t lives; /* sentinels that name this page, in the graph or not */
 
     int64_t latest;     /* newest version, 0: none */
+    bool has_history;   /* the store keeps it for changes of those who went elsewhere */
     int64_t visiting;   /* the version a visit is under way for, 0: none */
     struct sha256 body; /* of it */
     char *etag, *last_modified, *body_digest, *error;

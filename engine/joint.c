@@ -25,6 +25,7 @@ struct joint {
     bool unknown;
     const char *reason;
     int64_t old_version;
+    msec tick; /* the look that was taken up last was due then */
 };
 
 /* ---- the clock ----------------------------------------------------------------------- */
@@ -162,6 +163,7 @@ void joint_offer(struct visit *v, struct tally *t, struct joint *j,
     };
     struct cdg_joint_outcome out = cdg_joint_take(j->state, &c, &j->told);
     j->old_version = found->old_version;
+    j->tick = j->life->places[part->place].stream->look_due;
     tally_joint(t, j->life->sentinel->id, &c, &out, part->forbids);
 }
 
@@ -179,6 +181,7 @@ void joint_conclude(struct visit *v, struct tally *t, struct list *touched)
         if (tells) {
             struct store_change change;
             change_of(j, v->arena, &change);
+            change.tick = j->tick;
             change.old_version = j->old_version; /* of this page: it completed the rest */
             tally_change(t, &change);
             cdg_constituents_free(&j->told);
@@ -229,6 +232,7 @@ static void tell_absence(struct joint *j, unsigned conjunct, msec at)
     fired->engine = j->life->engine;
     fired->url = arena_strdup(a, p->url);
     tally_evaluation(&t, change.sentinel_id, CDG_C, NULL);
+    change.tick = at;
     tally_change(&t, &change);
     tally_forget(&t, change.sentinel_id, conjunct, MSEC_NEVER);
     struct store_version_job *job = &fired->job;

@@ -73,6 +73,7 @@ static void replace(struct engine *e, struct sentinel *known, struct sentinel *m
 {
     struct led_event *start, *end;
     struct places held = places_hold(known->life);
+    places_remain(known->life);
     life_give_events(known, &start, &end);
     forget(e, known);
     adopt(e, made, step, start, end);

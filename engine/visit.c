@@ -39,7 +39,9 @@ static void collect_looks(struct visit *v)
             continue;
         s->waiting = false;
         s->looking_at = v->version;
-        s->look_due = engine_wall_of(p->engine, s->last_tick);
+        s->look_due = s->last_tick == MSEC_NEVER
+                              ? engine_wall(p->engine) /* it looks because somebody else did */
+                              : engine_wall_of(p->engine, s->last_tick);
         v->want_source = v->want_source || s->want_source;
         v->looks[v->nlooks++] = (struct cdg_look){
                 /* (3) */

@@ -145,7 +145,7 @@ void webpage_free_if_unused(struct webpage *p)
         p->busy = false;
         webpage_hold(p, 0);
     }
-    if (!p->lives && !p->busy)
+    if (!p->lives && !p->busy && !p->has_history)
         webpage_free(p);
 }
 

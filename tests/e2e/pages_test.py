@@ -137,6 +137,27 @@ def _():
         equal(v.sql("SELECT count(*) FROM vigil_kb.page"), "0")
 
 
+@test("a page left by a sentinel that was redefined and taken up by another goes on with its versions")
+def _():
+    with fresh() as v:
+        for page in "ab":
+            publish(page, "1")
+        v.add(f"CREATE SENTINEL s USING {site().url}/a.html MONITOR links FETCH EVERY 1 second;")
+        v.start()
+        settle(v, "a", 1)
+        publish("a", "2")
+        settle(v, "a", 2)
+        v.add(f"CREATE OR REPLACE SENTINEL s USING {site().url}/b.html MONITOR links "
+              "FETCH EVERY 1 second;")
+        settle(v, "b", 1)
+        publish("a", "3")
+        v.add(f"CREATE SENTINEL t USING {site().url}/a.html MONITOR links FETCH EVERY 1 second;")
+        settle(v, "a", 3)
+        publish("a", "4")
+        settle(v, "a", 4)
+        equal(v.sql("SELECT count(*) FROM vigil.changes WHERE sentinel = 't' AND new_version = 4"), "1")
+
+
 @test("a page that fails is told in the events of whoever watches it among others")
 def _():
     with fresh() as v:
