@@ -277,7 +277,7 @@ const char *cli_control(struct cli *c)
     return store_find_control(c->life, &o);
 }
 
-enum { FILE_MAX = 64 << 20 };
+enum { FILE_MAX = 512 << 20 };
 
 enum err cli_read_file(
         struct arena *life, const char *path, struct fault *f, char **ret_text, size_t *ret_len)

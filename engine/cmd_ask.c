@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { REQUEST_MAX = 256 << 20, ANSWER_WAIT = 30 * 1000 };
+enum { REQUEST_MAX = 768 << 20, ANSWER_WAIT = 30 * 1000, BYTES_PER_MSEC = 64 };
 
 static int plan_here(struct cli *c, struct store *s, const char *verb, const char *text,
         msec now, char **ret_answer)
@@ -45,6 +45,12 @@ static int print_answer(int code, const char *answer)
     return code;
 }
 
+/* A million definitions take their time. */
+static msec patience(const char *text)
+{
+    return ANSWER_WAIT + (msec)strlen(text) / BYTES_PER_MSEC;
+}
+
 static int ask(struct cli *c, const char *verb, const char *text)
 {
     int code = EXIT_CANNOT;
@@ -55,7 +61,7 @@ static int ask(struct cli *c, const char *verb, const char *text)
     struct fault f = {0};
     if (!store_engine_is_running(s))
         code = plan_here(c, s, verb, text, clock_wall(&clock_system), &answer);
-    else if (store_ask(s, verb, text, ANSWER_WAIT, c->life, &f, &code, &answer) != OK)
+    else if (store_ask(s, verb, text, patience(text), c->life, &f, &code, &answer) != OK)
         code = cli_fail(&f);
     store_close(s);
     /* Wrong input is told on stderr, but as data where data was asked for. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { REQUEST_MAX = 256 << 20, ANSWER_MAX = 64 << 20 };
+enum { REQUEST_MAX = 768 << 20, ANSWER_MAX = 64 << 20 };
 
 /* ---- as text ------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include <unistd.h>
 
-enum { REQUEST_MAX = 256 << 20, BAR_AFTER_MS = 1000, BAR_WIDTH = 30 };
+enum { REQUEST_MAX = 768 << 20, BAR_AFTER_MS = 1000, BAR_WIDTH = 30 };
 
 struct once {
     struct cli *c;

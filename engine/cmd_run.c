@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { REQUEST_MAX = 256 << 20 };
+enum { REQUEST_MAX = 768 << 20 };
 
 void cli_print_engine_change(const struct engine_change *c)
 {

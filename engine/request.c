@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include <stdlib.h>
 
-enum { ANSWER_MAX = 16 << 20 };
+enum { ANSWER_MAX = 256 << 20 };
 static const char json_mark[] = "-- vigil: json\n";
 static const char file_mark[] = "-- vigil: file ";
 
@@ -343,6 +343,7 @@ struct request_plan *request_plan_make(
         p.plan->nsteps = 0;
         p.plan->exit_code = 1;
     }
+    answer_rest(&p);
     p.plan->answer = arena_printf(
             life, "%s%s", buf_text(&p.diagnostics), p.wrong ? "" : buf_text(&p.done));
     map_done(&p.drafts_by_name);

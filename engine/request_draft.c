@@ -123,9 +123,20 @@ void step_remove(struct planning *p, size_t step)
 
 /* ---- answers ------------------------------------------------------------------------- */
 
+/* Nobody reads more lines than this; data is another matter. */
+enum { TOLD_ONE_BY_ONE = 1000 };
+
+void answer_rest(struct planning *p)
+{
+    if (!p->json && p->answered > TOLD_ONE_BY_ONE)
+        buf_printf(&p->done, "... and %zu more\n", p->answered - TOLD_ONE_BY_ONE);
+}
+
 void answer_done(struct planning *p, const struct sentinel *s, const char *what)
 {
     char at[TIME_TEXT_SIZE];
+    if (++p->answered > TOLD_ONE_BY_ONE && !p->json)
+        return;
     if (p->json) {
         struct json j;
         json_init(&j, &p->done);

@@ -31,7 +31,7 @@ struct planning {
     struct map drafts_by_name;
     struct buf diagnostics, done; /* what is wrong; what will have been done */
     bool json, wrong;
-    size_t cap;
+    size_t cap, answered; /* steps there is room for; things said to be done */
 };
 
 /* ---- request_draft.c ----------------------------------------------------------------- */
@@ -47,6 +47,7 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
 void step_remove(struct planning *p, size_t step);
 
 void answer_done(struct planning *p, const struct sentinel *s, const char *what);
+void answer_rest(struct planning *p); /* how many were done and not told one by one */
 void answer_diagnostic(struct planning *p, const struct grammar_diagnostic *d);
 /* A fault that has a place in a definition; one about a name given on its own. */
 void wrong_at(struct planning *p, struct grammar_script *script, enum grammar_code code,

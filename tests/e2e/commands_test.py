@@ -150,8 +150,8 @@ def _():
                 equal(done.stdout, "")
             wrong(f"{home}/missing", "No such file or directory")
             wrong(home, "is a directory")
-            wrong(f"{home}/large", "larger than 64 MiB")
-            wrong("/dev/zero", "larger than 64 MiB")
+            wrong(f"{home}/large", "larger than 512 MiB")
+            wrong("/dev/zero", "larger than 512 MiB")
             wrong(f"{home}/binary", "")
             if command in ("check", "fmt"):
                 wrong(f"{home}/latin", "0xfc is not UTF-8")
