@@ -140,7 +140,7 @@ def _():
         with open(f"{home}/latin", "wb") as f:
             f.write("-- Gr\u00fc\u00dfe\n".encode("latin-1") + b"CREATE SENTINEL a;")
         with open(f"{home}/large", "wb") as f:
-            f.truncate(100 << 20)
+            f.truncate(600 << 20)
         os.mkfifo(f"{home}/pipe")
         for command in ("add", "check", "fmt", "run"):
             def wrong(path, says):
