@@ -22,6 +22,7 @@
 #include "base/list.h"
 #include "base/pool.h"
 #include "base/str.h"
+#include "base/time.h"
 #include "page/page.h"
 
 /* ---- kinds: what can be asked ------------------------------------------------------- */
@@ -29,6 +30,7 @@
 /* One row for each change type, in the order of cdg/kinds.def. */
 struct cdg_kind_info {
     const char *name; /* as the language spells it: "any change", "links" */
+    const char *form; /* with its arguments: "any change [raw]" */
     const char *help; /* one sentence */
 };
 
@@ -36,6 +38,8 @@ struct cdg_kind_info {
 int cdg_kind_find(const char *name);
 /* NULL behind the last. */
 const struct cdg_kind_info *cdg_kind_get(int kind);
+/* Whether CHANGED > n% may be asked of it. */
+bool cdg_kind_measures(int kind);
 
 /* ---- questions ---------------------------------------------------------------------- */
 
@@ -74,6 +78,7 @@ struct cdg_expr {
     enum cdg_op op;
     const struct cdg_expr *left, *right; /* NOT: left only */
     struct cdg_leaf leaf;                /* CDG_LEAF */
+    unsigned place; /* CDG_LEAF: which page it is about; only joints look at it */
 };
 
 enum { CDG_EXPR_DEPTH_MAX = 64, CDG_COMPARE_MAX = 1000 };
@@ -98,6 +103,7 @@ struct cdg_subscription {
     /* The version current when the sentinel arrived: position 1 of its counting.  Pairs
      * whose old side is before it do not concern it.  0: there is none yet. */
     int64_t base_version;
+    unsigned part; /* which of its questions about the page; 0 when there is one */
 };
 
 /* Says whether cdg_join would take this expression, and joins nothing. */
@@ -112,7 +118,8 @@ bool cdg_wants_source(const struct cdg_expr *expr);
  * own words. */
 bool cdg_wants_state(const struct cdg_expr *expr);
 
-/* A sentinel joins a page once; joining again is our own mistake.  Leaving twice is fine. */
+/* A part of a sentinel joins a page once; joining again is our own mistake.  All parts leave
+ * together, and leaving twice is fine. */
 MUST_USE enum err cdg_join(struct cdg *g, const struct cdg_subscription *s, struct fault *f);
 void cdg_leave(struct cdg *g, int64_t page_id, int64_t sentinel_id);
 bool cdg_is_member(const struct cdg *g, int64_t page_id, int64_t sentinel_id);
@@ -127,6 +134,40 @@ void cdg_stats_get(const struct cdg *g, struct cdg_stats *ret_stats);
  * version: the oldest version number needed, or 0 when nobody needs any. */
 int64_t cdg_oldest_needed(const struct cdg *g, int64_t page_id, int64_t latest);
 
+/* The same for one sentinel; `ret_all`: not only that one, but every one after it. */
+int64_t cdg_oldest_needed_by(const struct cdg *g, int64_t page_id, int64_t sentinel_id,
+        int64_t latest, bool *ret_all);
+
+/* ---- looking at it, for people -------------------------------------------------------- */
+
+enum cdg_result { CDG_C, CDG_N, CDG_U };
+
+struct cdg_node_view {
+    uint64_t id;
+    enum cdg_op op;
+    const char *text;     /* a question as the language writes it, roughly; else "AND", … */
+    uint64_t left, right; /* 0: none */
+    uint32_t refs;        /* by members, composites and plans */
+    bool was_asked;
+    enum cdg_result
+            last; /* was_asked: what it was found to be the last time, on whatever page */
+    int64_t last_old, last_new;
+};
+typedef void cdg_node_fn(const struct cdg_node_view *view, void *arg);
+void cdg_each_node(const struct cdg *g, cdg_node_fn *fn, void *arg); /* in no order */
+
+struct cdg_member_view {
+    uint64_t group; /* the same for members of one group */
+    struct cdg_compare compare;
+    int64_t waiting; /* versions still to come until its next pair, after `latest` */
+    int64_t sentinel_id;
+    uint64_t root;
+};
+typedef void cdg_member_fn(const struct cdg_member_view *view, void *arg);
+/* Group by group. */
+void cdg_each_member(
+        const struct cdg *g, int64_t page_id, int64_t latest, cdg_member_fn *fn, void *arg);
+
 /* ---- plans: taken and given back on the loop thread, run anywhere --------------------- */
 
 struct cdg_plan;
@@ -135,6 +176,20 @@ struct cdg_plan;
  * it (nobody watches, or it is everybody's first). */
 struct cdg_plan *cdg_plan_take(struct cdg *g, int64_t page_id, int64_t version);
 void cdg_plan_give_back(struct cdg *g, struct cdg_plan *p); /* NULL is fine */
+
+/* Somebody who counts for himself: of a page's versions he has seen some, and his members'
+ * "versions" are his positions.  What he calls position `position - 1` is the version
+ * seen[nseen - 1], and so on backwards; 0 or beyond: it is not known any more. */
+struct cdg_look {
+    int64_t page_id; /* under which his members joined */
+    int64_t position;
+    const int64_t *seen;
+    size_t nseen;
+};
+
+/* One plan for several who look at the same version of the same page.  From here on all
+ * numbers are the page's: equal pairs are one pair, whoever looks. */
+struct cdg_plan *cdg_plan_take_looks(struct cdg *g, const struct cdg_look *looks, size_t n);
 
 /* The old versions it compares with, ascending, each once. */
 size_t cdg_plan_needs(const struct cdg_plan *p, const int64_t **ret_versions);
@@ -153,8 +208,6 @@ struct cdg_version {
  * at most once for each version; the answer must stay until the run is over. */
 typedef const struct cdg_version *(*cdg_old_fn)(int64_t number, void *arg);
 
-enum cdg_result { CDG_C, CDG_N, CDG_U };
-
 /* What was found for one expression and one version pair; shared by all who asked. */
 struct cdg_finding {
     enum cdg_result result;
@@ -167,18 +220,19 @@ struct cdg_finding {
 
 struct cdg_verdict {
     int64_t sentinel_id;
+    unsigned part;
     const struct cdg_finding *finding;
     struct str state; /* what to remember for the sentinel, one text; ptr NULL: as before */
 };
 
 /* Compares.  Each question is asked once for a version pair, whoever asks; a sentinel gets
- * exactly one verdict.  Everything returned lives in `life`. */
+ * exactly one verdict for each part.  Everything returned lives in `life`. */
 size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_version,
         cdg_old_fn old, void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts);
 
-/* What is remembered for a sentinel since its last computed pair; ptr NULL: nothing yet.
+/* What is remembered for a sentinel's part since its last computed pair; ptr NULL: nothing yet.
  * Called on the thread that runs the plan; the answer must stay until the run is over. */
-typedef struct str (*cdg_state_fn)(int64_t sentinel_id, void *arg);
+typedef struct str (*cdg_state_fn)(int64_t sentinel_id, unsigned part, void *arg);
 
 /* The same for plans whose members may keep a state (cdg_wants_state).  The states in the
  * verdicts are to be committed with the version, and to be given at the next pair. */
@@ -190,6 +244,54 @@ size_t cdg_plan_run_states(const struct cdg_plan *p, const struct cdg_version *n
 MUST_USE enum err cdg_compare_once(const struct cdg_expr *expr, const struct cdg_version *old,
         const struct cdg_version *new_version, struct arena *life, struct fault *f,
         const struct cdg_finding **ret_finding);
+
+/* ---- joints: one condition over several pages; loop thread ----------------------------- */
+
+/* What is asked of one page, for one conjunct of the condition; a part of a subscription. */
+struct cdg_joint_part {
+    unsigned conjunct, place;
+    bool forbids; /* a change here is one there must not be */
+    const struct cdg_expr *expr;
+};
+
+/* The condition as parts, in an order that depends on it alone; all in `life`. */
+MUST_USE enum err cdg_joint_form(struct arena *life, const struct cdg_expr *expr,
+        struct fault *f, const struct cdg_joint_part **ret_parts, size_t *ret_count);
+
+/* A change one part found, or for a part that forbids also that it could not look. */
+struct cdg_constituent {
+    struct list link;
+    unsigned part;
+    msec at; /* when its version was fetched */
+    int64_t old_version, new_version;
+    unsigned inserted, deleted, updated, moved;
+    const char *summary, *detail; /* as in a finding */
+};
+
+/* What is to be remembered of the step, so that it can be done again. */
+struct cdg_joint_outcome {
+    unsigned conjunct;
+    msec forget_before; /* what its sides found before this is gone; MSEC_NEVER: all of it */
+    bool keeps;         /* the constituent itself is kept */
+};
+
+struct cdg_joint *cdg_joint_new(const struct cdg_joint_part *parts, size_t count, msec within);
+void cdg_joint_free(struct cdg_joint *j); /* NULL is fine */
+void cdg_joint_restore(struct cdg_joint *j, const struct cdg_constituent *kept);
+bool cdg_joint_forbids(const struct cdg_joint *j, unsigned part);
+
+/* Takes a constituent, in the order of time.  What is to be told now, oldest first, is
+ * appended to `told` and the caller's: cdg_constituents_free. */
+struct cdg_joint_outcome cdg_joint_take(
+        struct cdg_joint *j, const struct cdg_constituent *c, struct list *told);
+/* When absence will be known next, and what is told then; false: nothing is due. */
+msec cdg_joint_deadline(const struct cdg_joint *j);
+bool cdg_joint_due(
+        struct cdg_joint *j, msec now, struct list *told, unsigned *ret_conjunct, msec *ret_at);
+/* The version did not come to pass. */
+void cdg_joint_undo(struct cdg_joint *j, unsigned part, int64_t new_version);
+void cdg_constituents_free(struct list *all);
+struct cdg_constituent *cdg_constituent_copy(const struct cdg_constituent *c);
 
 /* ---- the lock hash table: any thread ------------------------------------------------- */
 

@@ -23,6 +23,13 @@ struct cdg_node {
     void *prepared;               /* by the kind, read-only once made */
     const char *key;              /* a leaf's canonical form */
 
+    uint64_t id;
+    struct node_last { /* loop thread: what it was found to be the last time */
+        bool was_asked;
+        enum cdg_result result;
+        int64_t old, new_;
+    } last;
+
     /* used while a plan is taken */
     uint64_t plan_mark;
     uint32_t plan_index;
@@ -32,6 +39,7 @@ struct node_table {
     struct map by_key;
     struct list spare; /* nodes to be used again, by_key.next as link */
     size_t leaves, composites;
+    uint64_t made;
 };
 
 void node_table_init(struct node_table *t);
@@ -323,6 +331,7 @@ struct member {
     struct group *group;
     int64_t sentinel_id, base;
     struct cdg_node *root;
+    unsigned part;
 };
 
 struct cdg {
@@ -341,19 +350,20 @@ int64_t member_old_version(const struct member *m, int64_t version);
 /* ---- plans: plan.c, run.c ---------------------------------------------------------------- */
 
 struct plan_node {
-    const struct cdg_node *node;
-    uint32_t left, right; /* indexes; children stand before parents */
+    struct cdg_node *node; /* a runner only reads it */
+    uint32_t left, right;  /* indexes; children stand before parents */
 };
 
 struct plan_member {
     int64_t sentinel_id;
     uint32_t node, pair;
+    unsigned part;
 };
 
 struct cdg_plan {
     struct arena *life;
-    int64_t version;
     struct plan_node *nodes;
+    struct node_last *last; /* by node: the runner's, for the graph when the plan comes back */
     size_t nnodes;
     struct plan_member *members;
     size_t nmembers;
@@ -368,6 +378,7 @@ struct pair_run {
     const struct plan_node *nodes;
     const struct cdg_version *old, *new_;
     int64_t old_number;
+    struct node_last *last;
     struct answer **answers;       /* of leaves, NULL: not asked yet */
     struct cdg_finding **findings; /* of roots */
     struct pair_cache cache;

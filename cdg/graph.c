@@ -97,16 +97,35 @@ static uint64_t member_hash(int64_t page_id, int64_t sentinel_id)
     return map_hash(key, sizeof key);
 }
 
-static struct member *member_find(const struct cdg *g, int64_t page_id, int64_t sentinel_id)
+/* The sentinel's next part behind `n`, itself included. */
+static struct member *member_from(struct map_node *n, int64_t page_id, int64_t sentinel_id)
 {
-    struct map_node *n = map_first(&g->members, member_hash(page_id, sentinel_id));
-
     for (; n; n = map_next(n)) {
         struct member *m = container_of(n, struct member, by_id);
         if (m->sentinel_id == sentinel_id && m->group->page->id == page_id)
             return m;
     }
     return NULL;
+}
+
+static struct member *member_find(const struct cdg *g, int64_t page_id, int64_t sentinel_id)
+{
+    return member_from(
+            map_first(&g->members, member_hash(page_id, sentinel_id)), page_id, sentinel_id);
+}
+
+static struct member *member_next(const struct member *m)
+{
+    return member_from(map_next(&m->by_id), m->group->page->id, m->sentinel_id);
+}
+
+static bool part_is_there(const struct cdg *g, const struct cdg_subscription *s)
+{
+    struct member *m = member_find(g, s->page_id, s->sentinel_id);
+
+    while (m && m->part != s->part)
+        m = member_next(m);
+    return m;
 }
 
 struct page_node *graph_page(const struct cdg *g, int64_t page_id)
@@ -171,10 +190,11 @@ enum err cdg_join(struct cdg *g, const struct cdg_subscription *s, struct fault 
 
     if (e)
         return e;
-    CHECK(!member_find(g, s->page_id, s->sentinel_id));
+    CHECK(!part_is_there(g, s));
     struct member *m = reuse(&g->spare_members, g->life, sizeof *m);
     m->base = s->base_version > 0 ? s->base_version : 1; /* versions are counted from 1 */
     m->sentinel_id = s->sentinel_id;
+    m->part = s->part;
     m->root = node_ref_expr(&g->nodes, g->life, s->expr);
     m->group = group_get(g, page_get(g, s->page_id), compare_canonical(s->compare), m->base);
     m->group->count++;
@@ -198,17 +218,21 @@ static void group_leave(struct cdg *g, struct group *group)
     keep(&g->spare_pages, p);
 }
 
-void cdg_leave(struct cdg *g, int64_t page_id, int64_t sentinel_id)
+static void member_leave(struct cdg *g, struct member *m)
 {
-    struct member *m = member_find(g, page_id, sentinel_id);
-
-    if (!m)
-        return;
     map_remove(&g->members, &m->by_id);
     list_remove(&m->in_group);
     node_unref(&g->nodes, m->root);
     group_leave(g, m->group);
     keep(&g->spare_members, m);
+}
+
+void cdg_leave(struct cdg *g, int64_t page_id, int64_t sentinel_id)
+{
+    struct member *m;
+
+    while ((m = member_find(g, page_id, sentinel_id)))
+        member_leave(g, m);
 }
 
 bool cdg_is_member(const struct cdg *g, int64_t page_id, int64_t sentinel_id)
@@ -255,6 +279,17 @@ int64_t cdg_oldest_needed(const struct cdg *g, int64_t page_id, int64_t latest)
         }
     }
     return oldest;
+}
+
+int64_t cdg_oldest_needed_by(const struct cdg *g, int64_t page_id, int64_t sentinel_id,
+        int64_t latest, bool *ret_all)
+{
+    const struct member *m = member_find(g, page_id, sentinel_id); /* its parts agree */
+
+    if (!m)
+        return 0;
+    *ret_all = m->group->compare.kind != CDG_EVERY;
+    return member_needs(m, latest);
 }
 
 void cdg_stats_get(const struct cdg *g, struct cdg_stats *ret_stats)

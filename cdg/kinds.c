@@ -2,18 +2,18 @@
 #include "cdg/cdg_int.h"
 #include <ctype.h>
 
-#define KIND(ident, name_, help_) extern const struct cdg_kind cdg_kind_##ident;
+#define KIND(ident, name_, form_, help_) extern const struct cdg_kind cdg_kind_##ident;
 #include "cdg/kinds.def"
 #undef KIND
 
 static const struct cdg_kind *const kinds[] = {
-#define KIND(ident, name_, help_) &cdg_kind_##ident,
+#define KIND(ident, name_, form_, help_) &cdg_kind_##ident,
 #include "cdg/kinds.def"
 #undef KIND
 };
 
 static const struct cdg_kind_info infos[] = {
-#define KIND(ident, name_, help_) {name_, help_},
+#define KIND(ident, name_, form_, help_) {name_, form_, help_},
 #include "cdg/kinds.def"
 #undef KIND
 };
@@ -36,6 +36,11 @@ int cdg_kind_find(const char *name)
         if (same_name(name, infos[i].name))
             return (int)i;
     return -1;
+}
+
+bool cdg_kind_measures(int kind)
+{
+    return kind_of(kind)->parts != NULL;
 }
 
 const struct cdg_kind_info *cdg_kind_get(int kind)

@@ -74,6 +74,7 @@ static struct cdg_node *node_new(struct node_table *t, struct arena *life)
         n = arena_new_of(life, struct cdg_node);
     }
     n->refs = 1;
+    n->id = ++t->made;
     return n;
 }
 

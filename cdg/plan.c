@@ -12,6 +12,7 @@
 struct taking {
     struct cdg *g;
     struct cdg_plan *p;
+    const struct cdg_look *look; /* NULL seen: positions are versions */
     struct buf nodes, members, olds, held;
 };
 
@@ -43,14 +44,25 @@ static uint32_t take_old(struct taking *t, int64_t old)
     return (uint32_t)n;
 }
 
+/* The page's number of what was seen at a position; 0: not known. */
+static int64_t version_at(const struct cdg_look *look, int64_t position)
+{
+    int64_t back = look->position - position;
+
+    if (!look->seen)
+        return position;
+    return back <= (int64_t)look->nseen ? look->seen[look->nseen - (size_t)back] : 0;
+}
+
 static void take_member(struct taking *t, struct member *m)
 {
-    int64_t old = member_old_version(m, t->p->version);
+    int64_t old = member_old_version(m, t->look->position);
 
     if (old == 0)
         return;
     bool seen = m->root->plan_mark == t->g->plan_mark;
-    struct plan_member p = {m->sentinel_id, take_node(t, m->root), take_old(t, old)};
+    struct plan_member p = {m->sentinel_id, take_node(t, m->root),
+            take_old(t, version_at(t->look, old)), m->part};
     CHECK(buf_append(&t->members, &p, sizeof p));
     if (!seen) { /* (1): what is below a counted node is counted by it */
         m->root->refs++;
@@ -94,23 +106,29 @@ static void *hand_over(struct buf *b, struct arena *life)
     return data;
 }
 
-struct cdg_plan *cdg_plan_take(struct cdg *g, int64_t page_id, int64_t version)
+static void take_look(struct taking *t, const struct cdg_look *look)
 {
-    struct page_node *page = graph_page(g, page_id);
+    struct page_node *page = graph_page(t->g, look->page_id);
 
     if (!page)
-        return NULL;
+        return;
+    t->look = look;
+    list_each (l, &page->groups)
+        list_each (k, &list_entry(l, struct group, in_page)->members)
+            take_member(t, list_entry(k, struct member, in_group)); /* (3) */
+}
+
+struct cdg_plan *cdg_plan_take_looks(struct cdg *g, const struct cdg_look *looks, size_t n)
+{
     struct arena *life = arena_new(NULL, "plan");
     struct taking t = {.g = g, .p = arena_new_of(life, struct cdg_plan)};
     struct buf *all[] = {&t.nodes, &t.members, &t.olds, &t.held};
     for (size_t i = 0; i < countof(all); i++)
         buf_init(all[i], SIZE_MAX / 4);
     t.p->life = life;
-    t.p->version = version;
     g->plan_mark++;
-    list_each (l, &page->groups)
-        list_each (k, &list_entry(l, struct group, in_page)->members)
-            take_member(&t, list_entry(k, struct member, in_group)); /* (3) */
+    for (size_t i = 0; i < n; i++)
+        take_look(&t, &looks[i]);
 
     struct cdg_plan *p = t.p;
     p->nnodes = t.nodes.len / sizeof *p->nodes;
@@ -118,6 +136,7 @@ struct cdg_plan *cdg_plan_take(struct cdg *g, int64_t page_id, int64_t version)
     p->nolds = t.olds.len / sizeof *p->olds;
     p->nheld = t.held.len / sizeof *p->held;
     p->nodes = hand_over(&t.nodes, life);
+    p->last = arena_array_of(life, p->nnodes, struct node_last);
     p->members = hand_over(&t.members, life);
     p->olds = hand_over(&t.olds, life);
     p->held = hand_over(&t.held, life);
@@ -130,10 +149,20 @@ struct cdg_plan *cdg_plan_take(struct cdg *g, int64_t page_id, int64_t version)
     return p;
 }
 
+struct cdg_plan *cdg_plan_take(struct cdg *g, int64_t page_id, int64_t version)
+{
+    struct cdg_look look = {.page_id = page_id, .position = version};
+
+    return graph_page(g, page_id) ? cdg_plan_take_looks(g, &look, 1) : NULL;
+}
+
 void cdg_plan_give_back(struct cdg *g, struct cdg_plan *p)
 {
     if (!p)
         return;
+    for (size_t i = 0; i < p->nnodes; i++)
+        if (p->last[i].was_asked)
+            p->nodes[i].node->last = p->last[i];
     for (size_t i = 0; i < p->nheld; i++)
         node_unref(&g->nodes, p->held[i]);
     g->nplans--;

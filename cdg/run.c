@@ -25,6 +25,8 @@ static const enum cdg_result not_table[3] = {[CDG_C] = CDG_N, [CDG_N] = CDG_C, [
 /* Why the pair cannot be compared at all; NULL: it can. */
 static const char *missing(const struct pair_run *r, const struct cdg_leaf *leaf)
 {
+    if (!r->old && !r->old_number)
+        return "the version to compare with is not kept any more";
     if (!r->old)
         return arena_printf(
                 r->life, "version %lld is not kept any more", (long long)r->old_number);
@@ -105,7 +107,9 @@ static struct answer *leaf_answer(struct pair_run *r, uint32_t i)
     return a;
 }
 
-static enum cdg_result node_result(struct pair_run *r, uint32_t i, const char **why)
+static enum cdg_result node_result(struct pair_run *r, uint32_t i, const char **why);
+
+static enum cdg_result find_result(struct pair_run *r, uint32_t i, const char **why)
 {
     const struct plan_node *n = &r->nodes[i];
     struct answer *a;
@@ -128,6 +132,14 @@ static enum cdg_result node_result(struct pair_run *r, uint32_t i, const char **
     }
     CHECK(!"an operator");
     return CDG_U;
+}
+
+static enum cdg_result node_result(struct pair_run *r, uint32_t i, const char **why)
+{
+    enum cdg_result result = find_result(r, i, why);
+
+    r->last[i] = (struct node_last){true, result, r->old_number, r->new_->number};
+    return result;
 }
 
 const struct cdg_finding *run_finding(struct pair_run *r, uint32_t root)
@@ -157,9 +169,10 @@ static struct pair_run *pairs_new(const struct cdg_plan *p,
 
     for (size_t i = 0; i < p->nolds; i++)
         runs[i] = (struct pair_run){.nodes = p->nodes,
-                .old = old(p->olds[i], arg),
+                .old = p->olds[i] ? old(p->olds[i], arg) : NULL,
                 .new_ = new_version,
                 .old_number = p->olds[i],
+                .last = p->last,
                 .answers = arena_array_of(life, p->nnodes, struct answer *),
                 .findings = arena_array_of(life, p->nnodes, struct cdg_finding *),
                 .life = life,
@@ -199,8 +212,9 @@ static struct cdg_verdict run_keeping(const struct cdg_plan *p, struct pair_run 
     own.state = state;
     own.answers = arena_memdup(scratch, shared->answers, p->nnodes * sizeof *own.answers);
     own.findings = arena_array_of(scratch, p->nnodes, struct cdg_finding *);
-    struct cdg_verdict v = {
-            .sentinel_id = m->sentinel_id, .finding = run_finding(&own, m->node)};
+    struct cdg_verdict v = {.sentinel_id = m->sentinel_id,
+            .part = m->part,
+            .finding = run_finding(&own, m->node)};
     collect_states(&own, m->node, arena_array_of(scratch, p->nnodes, bool), &states);
     for (size_t i = 0; i < p->nnodes; i++) /* the rest is everybody's */
         if (!p->nodes[i].node->keeps)
@@ -225,11 +239,12 @@ size_t cdg_plan_run_states(const struct cdg_plan *p, const struct cdg_version *n
     for (size_t i = 0; i < p->nmembers; i++) {
         const struct plan_member *m = &p->members[i];
         verdicts[i].sentinel_id = m->sentinel_id;
+        verdicts[i].part = m->part;
         if (!p->nodes[m->node].node->keeps) {
             verdicts[i].finding = run_finding(&runs[m->pair], m->node);
             continue;
         }
-        struct str now = state ? state(m->sentinel_id, arg) : (struct str){NULL, 0};
+        struct str now = state ? state(m->sentinel_id, m->part, arg) : (struct str){NULL, 0};
         if (before && before->node == m->node && before->pair == m->pair &&
                 str_equal(now, state_before)) { /* asked the same, remembered the same */
             struct cdg_verdict *same = &verdicts[before - p->members];

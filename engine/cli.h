@@ -84,7 +84,8 @@ void cli_print_record(const struct store_rows *rows, int row, FILE *to);
 /* A row of vigil.changes the way people see it: one line, then what came and went. */
 struct shown_change {
     const char *sentinel, *url, *summary, *detail;
-    int64_t id, old_version, new_version;
+    int64_t id; /* 0: it was never recorded */
+    int64_t old_version, new_version;
     int64_t inserted, deleted, updated, moved;
     msec at;
 };

@@ -200,8 +200,9 @@ static int changes_follow(struct cli *c, struct store *s, char last[32], msec un
 }
 
 /* --since takes what definitions take, and spans: "2 hours" ago. */
-static bool since_of(struct cli *c, const char **ret_text)
+bool cli_since(struct cli *c, msec *ret_at)
 {
+    *ret_at = MSEC_NEVER;
     if (!c->since)
         return true;
     msec span, at;
@@ -219,10 +220,18 @@ static bool since_of(struct cli *c, const char **ret_text)
                 c->since);
         return false;
     }
-    if (at < 0)
-        at = 0; /* nothing here is older than 1970 */
+    *ret_at = at < 0 ? 0 : at; /* nothing here is older than 1970 */
+    return true;
+}
+
+static bool since_of(struct cli *c, const char **ret_text)
+{
     char text[TIME_TEXT_SIZE];
-    *ret_text = arena_strdup(c->life, time_iso(at, text));
+    msec at;
+    if (!cli_since(c, &at))
+        return false;
+    if (at != MSEC_NEVER)
+        *ret_text = arena_strdup(c->life, time_iso(at, text));
     return true;
 }
 

@@ -166,7 +166,7 @@ int cmd_types(struct cli *c)
     const struct cdg_kind_info *k;
     for (int i = 0; (k = cdg_kind_get(i)); i++) {
         if (!c->json) {
-            printf("%-20s %s\n", k->name, k->help);
+            printf("%-20s %s\n%-20s %s\n", k->name, k->help, "", k->form);
             continue;
         }
         BUF(out, 1 << 16);
@@ -175,8 +175,12 @@ int cmd_types(struct cli *c)
         json_object_begin(&j);
         json_key(&j, "type");
         json_text(&j, k->name);
+        json_key(&j, "written");
+        json_text(&j, k->form);
         json_key(&j, "help");
         json_text(&j, k->help);
+        json_key(&j, "changed_percent");
+        json_bool(&j, cdg_kind_measures(i));
         json_object_end(&j);
         puts(buf_text(&out));
     }

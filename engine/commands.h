@@ -38,6 +38,12 @@ int cmd_psql(struct cli *c);
 int cmd_dump(struct cli *c);
 int cmd_restore(struct cli *c);
 
+/* --since as a time; false after complaining.  MSEC_NEVER: it was not given. */
+bool cli_since(struct cli *c, msec *ret_at);
+
+/* cmd_replay.c */
+int cmd_replay(struct cli *c);
+
 /* cmd_compare.c: an expression tried on two files */
 int cmd_compare(struct cli *c);
 

@@ -64,12 +64,42 @@ struct sentinel *sentinel_new(struct directory *d, const char *name)
     return s;
 }
 
+static void further_free(struct further *f)
+{
+    for (unsigned i = 0; f && i < f->count; i++) {
+        free(f->all[i].url);
+        sight_begin(&f->all[i].sight, 0);
+    }
+    if (f)
+        cdg_constituents_free(&f->kept);
+    free(f);
+}
+
+void sentinel_watch_more(struct sentinel *s, const char *const *urls, unsigned count)
+{
+    further_free(s->further);
+    s->further = NULL;
+    if (count == 0)
+        return;
+    struct further *f = calloc(1, sizeof *f + count * sizeof f->all[0]);
+    CHECK(f);
+    f->count = count;
+    list_init(&f->kept);
+    for (unsigned i = 0; i < count; i++) {
+        f->all[i].url = strdup(urls[i]);
+        CHECK(f->all[i].url);
+    }
+    s->further = f;
+}
+
 void sentinel_free(struct sentinel *s)
 {
     if (!s)
         return;
     arena_free(s->arena);
     free(s->texts);
+    sight_begin(&s->sight, 0);
+    further_free(s->further);
     free(s);
 }
 
@@ -212,14 +242,24 @@ void sentinel_define(struct sentinel *s, const struct grammar_definition *d)
     set_times(s, d);
 }
 
+static bool same_further(const struct sentinel *a, const struct sentinel *b)
+{
+    unsigned x = a->further ? a->further->count : 0, y = b->further ? b->further->count : 0;
+    for (unsigned i = 0; x == y && i < x; i++)
+        if (strcmp(a->further->all[i].url, b->further->all[i].url) != 0)
+            return false;
+    return x == y;
+}
+
 void sentinel_go_on(struct sentinel *s, const struct sentinel *from)
 {
     s->phase = from->phase;
     s->started_at = from->started_at;
     s->ended_at = from->ended_at;
     s->entered_at = from->entered_at;
-    s->base_version = from->base_version;
-    s->last_version = from->last_version;
+    sight_copy(&s->sight, &from->sight);
+    for (unsigned i = 0; same_further(s, from) && s->further && i < s->further->count; i++)
+        sight_copy(&s->further->all[i].sight, &from->further->all[i].sight);
     if (s->phase != PHASE_RUNNING)
         return;
     s->starts_at = from->starts_at;
@@ -233,7 +273,9 @@ bool sentinel_asks_the_same(const struct sentinel *a, const struct sentinel *b)
     struct sentinel_words x = sentinel_words(a, scratch), y = sentinel_words(b, scratch);
     return strcmp(a->url, b->url) == 0 && strcmp(x.request, y.request) == 0 &&
            strcmp(x.monitor, y.monitor) == 0 && strcmp(x.fetch, y.fetch) == 0 &&
-           strcmp(x.compare, y.compare) == 0;
+           strcmp(x.compare, y.compare) == 0 && same_further(a, b) &&
+           (!a->further ||
+                   sentinel_parse(a, scratch)->within == sentinel_parse(b, scratch)->within);
 }
 
 const char *sentinel_state(const struct sentinel *s)
@@ -316,15 +358,71 @@ static void load_one(const struct store_sentinel *row, void *arg)
     s->ended_at = row->ended_at;
     s->entered_at = row->entered_at;
     s->page_id = row->page_id;
-    s->base_version = row->base_version;
-    s->last_version = row->last_version;
+    struct sight stored = {
+            .base_version = row->base_version,
+            .last_version = row->last_version,
+            .seen = {.all = (int64_t *)row->seen, .count = row->nseen},
+            .answers = (char *)row->answers,
+    };
+    sight_copy(&s->sight, &stored);
     s->lacks_points = !row->has_points;
     directory_insert(l->directory, s);
+}
+
+static void load_place(const struct store_place *row, void *arg)
+{
+    struct loading *l = arg;
+    struct sentinel *s = directory_get(l->directory, row->sentinel_id);
+    unsigned known = s && s->further ? s->further->count : 0;
+    if (!s || row->place != known + 1)
+        return; /* they come in order */
+    struct further *f = realloc(s->further, sizeof *f + row->place * sizeof f->all[0]);
+    CHECK(f);
+    list_init(&f->kept);
+    f->count = row->place;
+    f->all[known] = (struct further_page){.url = strdup(row->url), .page_id = row->page_id};
+    CHECK(f->all[known].url);
+    int64_t first = 0;
+    for (size_t i = row->nseen; i > 0; i--)
+        first = row->seen[i - 1] ? row->seen[i - 1] : first;
+    struct sight stored = {
+            .base_version = first,
+            .last_version = row->nseen ? row->seen[row->nseen - 1] : 0,
+            .seen = {.all = (int64_t *)row->seen, .count = row->nseen},
+            .answers = (char *)row->answers,
+    };
+    sight_copy(&f->all[known].sight, &stored);
+    s->further = f;
+}
+
+static void load_constituent(const struct store_constituent *row, void *arg)
+{
+    struct loading *l = arg;
+    struct sentinel *s = directory_get(l->directory, row->sentinel_id);
+    if (!s || !s->further)
+        return;
+    struct cdg_constituent c = {
+            .part = row->part,
+            .at = row->at,
+            .old_version = row->old_version,
+            .new_version = row->new_version,
+            .inserted = row->inserted,
+            .deleted = row->deleted,
+            .updated = row->updated,
+            .moved = row->moved,
+            .summary = row->summary,
+            .detail = row->detail,
+    };
+    list_append(&s->further->kept, &cdg_constituent_copy(&c)->link);
 }
 
 enum err directory_load(struct directory *d, struct store *store, struct fault *f)
 {
     struct loading l = {.directory = d, .fault = f};
     enum err e = store_load_sentinels(store, f, load_one, &l);
+    if (e == OK && l.err == OK)
+        e = store_load_places(store, f, load_place, &l);
+    if (e == OK && l.err == OK)
+        e = store_load_constituents(store, f, load_constituent, &l);
     return e != OK ? e : l.err;
 }

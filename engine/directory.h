@@ -9,7 +9,9 @@
 #include "base/fault.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/str.h"
 #include "base/time.h"
+#include "cdg/cdg.h"
 #include "grammar/grammar.h"
 #include "store/store.h"
 
@@ -24,6 +26,49 @@ struct point {
 };
 
 struct life;
+
+/* Versions of a page by the positions somebody saw them at, the newest last: engine/seen.c. */
+struct seen {
+    int64_t *all; /* 0: counted, but not needed any more */
+    size_t count, cap;
+};
+
+void seen_done(struct seen *s);
+void seen_push(struct seen *s, int64_t version);
+void seen_keep(struct seen *s, size_t most);        /* forgets the older ones */
+int64_t seen_at(const struct seen *s, size_t back); /* 0: the newest; 0 if not known */
+bool seen_agrees(const struct seen *s, const struct seen *other); /* where both know */
+void seen_merge(struct seen *s, const struct seen *other);        /* what agrees */
+
+/* What a sentinel has seen of one page. */
+struct sight {
+    int64_t base_version; /* current when it took its place: pairs before do not concern it */
+    int64_t last_version; /* the newest it was shown */
+    struct seen seen;     /* after a restart: those it will compare with */
+    char *answers;        /* what its questions remember from pair to pair; NULL: nothing */
+};
+
+/* engine/answers.c: what one part remembers, ptr NULL: nothing; and the text with another
+ * answer of it, malloc'ed, NULL: it would be too long. */
+enum { ANSWERS_MAX = 16 << 20 };
+struct str answers_get(const char *text, unsigned part);
+char *answers_with(const char *text, unsigned part, struct str answer);
+
+/* The pages of a sentinel behind the first, and what it has collected on all of them. */
+struct further {
+    unsigned count;
+    struct list
+            kept; /* struct cdg_constituent: after a restart, until it has its places again */
+    struct further_page {
+        char *url;
+        int64_t page_id;
+        struct sight sight;
+    } all[];
+};
+
+/* Begins without a memory at this version; takes over another's memory. */
+void sight_begin(struct sight *s, int64_t version);
+void sight_copy(struct sight *s, const struct sight *from);
 
 /* That somebody's FROM or TO hangs on another sentinel, found by that one's name. */
 struct relation {
@@ -48,8 +93,10 @@ struct sentinel {
     msec starts_at, ends_at;   /* nominal; MSEC_NEVER: not known yet, or never */
     msec started_at, ended_at; /* MSEC_NEVER: has not */
     msec entered_at;           /* when it last took its place in the graph */
-    int64_t page_id, base_version, last_version;
-    struct life *life; /* the engine's part; NULL in a command */
+    int64_t page_id;
+    struct sight sight;
+    struct further *further; /* NULL: it watches one page */
+    struct life *life;       /* the engine's part; NULL in a command */
 };
 
 struct directory {
@@ -80,6 +127,9 @@ void directory_remove(struct directory *d, struct sentinel *s); /* frees it, too
 
 /* Takes texts and times over from an effective definition. */
 void sentinel_define(struct sentinel *s, const struct grammar_definition *effective);
+
+/* Gives it its further pages, by their URLs. */
+void sentinel_watch_more(struct sentinel *s, const char *const *urls, unsigned count);
 
 /* How far `from` has come with its life, for a new definition of the same sentinel. */
 void sentinel_go_on(struct sentinel *s, const struct sentinel *from);

@@ -96,12 +96,25 @@ struct life {
     struct sentinel *sentinel;
     struct led_event *start, *end;          /* Start(s), End(s); made when somebody listens */
     struct led_rule *start_rule, *end_rule; /* pending */
+    struct place *places;                   /* one for each page it watches */
+    unsigned nplaces;
+    bool enabled_alone;  /* it was enabled while no engine ran */
+    bool has_entered;    /* has taken its places, and the store does not know yet */
+    struct joint *joint; /* while in the graph, of a condition over several pages */
+};
+
+/* A sentinel at one of its pages. */
+struct place {
+    struct life *life;
+    unsigned number; /* among the sentinel's */
     struct webpage *page;
     struct stream *stream; /* while in the graph */
-    bool lingers;          /* has ended, but is still owed what its last tick brings */
-    bool enabled_alone;    /* it was enabled while no engine ran */
-    bool wants_source;     /* its question is about bytes, not only about the digest */
     struct list in_stream;
+    bool lingers;      /* has ended, but is still owed what its last tick brings */
+    bool wants_source; /* its question is about bytes, not only about the digest */
+    bool looks_back;   /* it compares with more than the version before */
+    bool remembers;    /* its questions take what was answered before */
+    char *answers;     /* what they will remember once the visit is committed; NULL: no news */
 };
 
 /* Puts a sentinel that was just created to work; starts it if it is time.  One that replaces
@@ -118,8 +131,6 @@ void life_prepare(struct engine *e, struct sentinel *s);
 void life_resume(struct engine *e, struct sentinel *s);
 /* `other`, which it precedes by a fixed time, has new instants. */
 void life_follow(struct sentinel *s, const struct sentinel *other);
-/* The fetch it lingered for is over. */
-void life_release(struct life *l);
 /* Ends it when what it waits for was stopped or dropped while no engine ran; its own
  * dependants follow. */
 void life_give_up(struct engine *e, struct sentinel *s);
@@ -129,6 +140,35 @@ msec life_due(const struct engine *e, const struct sentinel *s);
 void life_set_enabled(struct sentinel *s, bool enabled);
 void life_stop(struct sentinel *s, const char *reason); /* ends now; the plan wrote it */
 void life_leave(struct sentinel *s); /* everything undone; before it is freed */
+
+/* ---- place.c: a sentinel at its pages ------------------------------------------------- */
+
+struct places {
+    struct place *all;
+    unsigned count;
+};
+
+/* Its places as its definition says; what it had before is given up later. */
+void places_take_up(struct life *l);
+void places_give_up(struct places old);
+struct places places_hold(const struct life *l);   /* its pages stay until given up */
+struct sight *place_sight(const struct place *at); /* the sentinel's, of that page */
+
+/* Into the graph.  `since`: when, on the wall clock; a start may be noticed a little late, and
+ * the ticks count from when it was due. */
+void places_enter(struct life *l, bool resume, msec since);
+void places_leave(struct life *l);
+void places_linger_or_leave(struct life *l);
+/* The fetch it lingered for is over. */
+void place_release(struct place *at);
+/* What the store is to know of the further places it just took. */
+void places_begin_with(struct life *l, struct arena *a, struct store_step *step);
+
+/* ---- joint.c: what several pages find, put together ----------------------------------- */
+
+void joint_begin(
+        struct life *l, const struct cdg_joint_part *parts, size_t n, msec within, bool resume);
+void joint_end(struct life *l); /* fine without one */
 
 /* ---- stream.c: what one fetch rule sees ---------------------------------------------- */
 
@@ -142,19 +182,26 @@ struct stream {
     msec last_tick;
     struct led_event *opener, *closer, *ticks;
     struct led_rule *rule;
-    struct list members;  /* struct life */
-    int64_t position;     /* how many versions it has seen */
-    int64_t version;      /* the newest it has seen */
+    struct list members;  /* struct place */
+    int64_t position;     /* of the newest version it has seen; counts up, see stream_join */
+    int64_t looked;       /* how many it has seen since it opened */
+    struct seen seen;     /* the versions at its newest positions */
+    int64_t looking_at;   /* the version it is being shown, 0: none */
+    msec look_due;        /* the instant the look under way counts for, on the wall clock */
     bool waiting;         /* for the fetch under way */
-    bool closed;          /* it ticks no more */
+    bool closed;          /* ticks no more; its members only linger */
     msec wanted;          /* waiting: since when, on the detector's line */
     unsigned want_source; /* how many members ask about the source */
 };
 
 /* Takes a place in the stream of this page, period and phase; `entered` as the sentinel
- * says.  Resuming after a restart keeps the phase, else the stream opens now. */
-void stream_join(struct life *l, bool resume);
-void stream_leave(struct life *l);
+ * says.  Resuming after a restart keeps the phase and what was seen, else the stream opens
+ * now.  Returns the position that is the first one for this place. */
+int64_t stream_join(struct place *at, bool resume);
+void stream_leave(struct place *at);
+int64_t stream_version(const struct stream *s); /* the newest it has seen, 0: none */
+/* The version on its way was committed, or did not come to pass. */
+void stream_saw(struct stream *s, int64_t version);
 msec stream_next_tick(const struct stream *s);
 void stream_close_if_all_linger(struct stream *s);
 void stream_set_interval(struct stream *s, msec interval);
@@ -187,6 +234,7 @@ struct webpage {
     size_t lives; /* sentinels that name this page, in the graph or not */
 
     int64_t latest;     /* newest version, 0: none */
+    int64_t visiting;   /* the version a visit is under way for, 0: none */
     struct sha256 body; /* of it */
     char *etag, *last_modified, *body_digest, *error;
     msec last_fetch, verified, next_fetch, took;
@@ -216,7 +264,7 @@ struct webpage {
 };
 
 /* The page a sentinel names, made when it is not there yet. */
-struct webpage *webpage_of(struct engine *e, const struct sentinel *s);
+struct webpage *webpage_of(struct engine *e, const struct sentinel *s, unsigned place);
 struct webpage *webpage_load(struct engine *e, const struct store_page *row);
 void webpage_free_if_unused(struct webpage *p);
 void webpage_free(struct webpage *p);
@@ -232,6 +280,7 @@ void webpage_touch(struct webpage *p);
 void webpage_tell(struct webpage *p, const char *kind, const char *detail);
 /* How an error begins when the page is gone. */
 #define WEBPAGE_GONE "gone: "
+#define WEBPAGE_MISSING "missing: " /* likewise, of one that is not there today */
 
 /* The interval of on-change sentinels, with the page's own place around it. */
 msec webpage_learned_interval(const struct webpage *p);

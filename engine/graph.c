@@ -125,6 +125,61 @@ static void draw_sentinel(struct buf *out, const struct sentinel *s)
     buf_puts(out, "\"];\n");
 }
 
+/* A question or a composite, with what it was found to be the last time. */
+static void draw_question(const struct cdg_node_view *v, void *arg)
+{
+    static const char *const words[] = {
+            [CDG_C] = "changed", [CDG_N] = "unchanged", [CDG_U] = "not computed"};
+    struct drawing *d = arg;
+    unsigned long long id = v->id;
+    buf_printf(
+            d->out, "    n%llu [shape=%s label=\"", id, v->op == CDG_LEAF ? "note" : "diamond");
+    put_label(d->out, v->text);
+    if (v->was_asked)
+        buf_printf(d->out, "\\n%s, v%lld→v%lld", words[v->last], (long long)v->last_old,
+                (long long)v->last_new);
+    buf_puts(d->out, "\"];\n");
+    if (v->left)
+        buf_printf(d->out, "    n%llu -> n%llu;\n", (unsigned long long)v->left, id);
+    if (v->right)
+        buf_printf(d->out, "    n%llu -> n%llu;\n", (unsigned long long)v->right, id);
+}
+
+struct groups {
+    struct drawing *drawing;
+    struct stream *stream;
+    uint64_t drawn; /* the newest one */
+};
+
+static void draw_group(struct groups *g, const struct cdg_member_view *v)
+{
+    static const char *const words[] = {
+            [CDG_PAIRWISE] = "pairwise", [CDG_MOVING] = "moving", [CDG_EVERY] = "every"};
+    struct buf *out = g->drawing->out;
+    long long stream = g->stream->id;
+    unsigned long long number = v->group;
+    g->drawn = v->group;
+    buf_printf(out, "    g%lld_%llu [shape=component label=\"%s", stream, number,
+            words[v->compare.kind]);
+    if (v->compare.kind != CDG_PAIRWISE)
+        buf_printf(out, ":%u", v->compare.n);
+    buf_printf(out, "\\n%lld version%s to come\"];\n", (long long)v->waiting,
+            v->waiting == 1 ? "" : "s");
+    buf_printf(out, "    t%lld -> g%lld_%llu;\n", stream, stream, number);
+}
+
+/* The group is what it compares, the node what it asks. */
+static void draw_member(const struct cdg_member_view *v, void *arg)
+{
+    struct groups *g = arg;
+    struct buf *out = g->drawing->out;
+    if (v->group != g->drawn)
+        draw_group(g, v);
+    buf_printf(out, "    g%lld_%llu -> s%lld;\n    n%llu -> s%lld;\n", (long long)g->stream->id,
+            (unsigned long long)v->group, (long long)v->sentinel_id,
+            (unsigned long long)v->root, (long long)v->sentinel_id);
+}
+
 static void draw_pages(struct drawing *d)
 {
     struct engine *e = d->engine;
@@ -142,11 +197,10 @@ static void draw_pages(struct drawing *d)
             char span[TIME_TEXT_SIZE];
             buf_printf(out, "    t%lld [shape=cds label=\"%s%s\\n%lld seen\"];\n",
                     (long long)s->id, s->period ? "every " : "on change, now ",
-                    time_span(s->interval, span), (long long)s->position);
+                    time_span(s->interval, span), (long long)s->looked);
             buf_printf(out, "    t%lld -> p%lld;\n", (long long)s->id, (long long)p->id);
-            list_each (m, &s->members)
-                buf_printf(out, "    p%lld -> s%lld;\n", (long long)p->id,
-                        (long long)list_entry(m, struct life, in_stream)->sentinel->id);
+            struct groups groups = {.drawing = d, .stream = s};
+            cdg_each_member(e->cdg, s->id, s->position, draw_member, &groups);
         }
     }
 }
@@ -166,6 +220,7 @@ void engine_graph_dot(struct engine *e, struct buf *out)
     buf_puts(out, "    }\n    subgraph cluster_pages {\n    label=\"pages and sentinels\";\n"
                   "    color=gray;\n");
     draw_pages(&d);
+    cdg_each_node(e->cdg, draw_question, &d);
     buf_printf(out, "    }\n%s}\n", buf_text(&d.edges));
     buf_done(&d.edges);
     map_done(&d.labels);

@@ -54,7 +54,7 @@ static void new_came(struct store_job *job)
     struct letter *l = container_of(job, struct letter, load.job);
     struct notify_line *now;
     size_t nnow;
-    if (lines_of(l, &now, &nnow) && l->has_old)
+    if (lines_of(l, &now, &nnow))
         present_pair(l->life, l->old, l->nold, now, nnow, &l->m->items[l->at]);
     l->at++;
     go_on(l);
@@ -64,7 +64,12 @@ static void old_came(struct store_job *job)
 {
     struct letter *l = container_of(job, struct letter, load.job);
     l->has_old = lines_of(l, &l->old, &l->nold);
-    ask(l, l->owed[l->at].new_version, new_came);
+    if (l->has_old) {
+        ask(l, l->owed[l->at].new_version, new_came);
+        return;
+    }
+    l->at = job->err == OK ? l->at + 1 : l->m->nitems; /* (1) */
+    go_on(l);
 }
 
 static void go_on(struct letter *l)

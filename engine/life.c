@@ -62,13 +62,16 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
             .started_at = s->started_at,
             .ended_at = s->ended_at,
             .entered_at = s->entered_at,
-            .base_version = s->base_version,
+            .base_version = s->sight.base_version,
             .end_reason = s->phase == PHASE_ENDED && detail ? arena_strdup(a, detail) : NULL,
             .event_kind = event_kind,
             .event_detail = detail ? arena_strdup(a, detail) : NULL,
             .event_at = nominal,
             .event_actual_at = engine_wall(e),
     };
+    if (s->life->has_entered)
+        places_begin_with(s->life, a, &t->step[0]);
+    s->life->has_entered = false;
     t->plan.job.kind = STORE_JOB_PLAN;
     t->plan.job.done = transition_done;
     t->plan.steps = t->step;
@@ -76,74 +79,6 @@ static void record(struct sentinel *s, const char *event_kind, const char *detai
     if (event_kind && engine_wall(e) - nominal > OVERDUE_MS)
         t->step[t->plan.nsteps++] = came_late(t->step, a);
     engine_submit(e, &t->plan.job);
-}
-
-/* ---- in and out of the graph --------------------------------------------------------- */
-
-/* `since`: when it takes its place, on the wall clock; a start may be noticed a little late,
- * and the ticks count from when it was due. */
-static void enter(struct life *l, bool resume, msec since)
-{
-    struct sentinel *s = l->sentinel;
-    struct engine *e = l->engine;
-    if (!resume) {
-        /* What was due may have been jumped over by the clock: it is here from now on. */
-        s->entered_at = since - led_wall(e->led) + led_now(e->led) + e->wall_offset;
-        s->base_version = s->last_version = l->page->latest;
-    }
-    SCRATCH struct arena *scratch = arena_new(NULL, "enter");
-    const struct grammar_definition *d = sentinel_parse(s, scratch);
-    const struct cdg_expr *expr;
-    struct fault f = {0};
-    CHECK(d); /* it was parsed when it was loaded or installed */
-    if (question_of(scratch, d->monitor, &f, &expr) != OK) {
-        /* Only after an upgrade backwards: what could be run when it was installed. */
-        log_error("sentinel \"%s\" cannot be run: %s", s->name, f.message);
-        return;
-    }
-    l->wants_source = cdg_wants_source(expr);
-    stream_join(l, resume);
-    l->enabled_alone = false;
-    struct cdg_subscription sub = {
-            .page_id = l->stream->id,
-            .sentinel_id = s->id,
-            .expr = expr,
-            .compare = question_compare(d->compare),
-            .base_version = l->stream->position,
-    };
-    if (cdg_join(e->cdg, &sub, &f) == OK)
-        return;
-    log_error("sentinel \"%s\" cannot be run: %s", s->name, f.message);
-    stream_leave(l);
-}
-
-static void leave(struct life *l);
-
-/* A tick at the very end still counts: whoever ends at the instant of its tick stays to be
- * told what the fetch brings, though its stream ticks no more. */
-static bool linger(struct life *l)
-{
-    struct stream *s = l->stream;
-    if (!s || !s->waiting || !l->page->transfer || s->last_tick != led_now(l->engine->led))
-        return false;
-    l->lingers = true;
-    stream_close_if_all_linger(s);
-    return true;
-}
-
-void life_release(struct life *l)
-{
-    if (l->lingers)
-        leave(l);
-}
-
-static void leave(struct life *l)
-{
-    l->lingers = false;
-    if (!l->stream)
-        return;
-    cdg_leave(l->engine->cdg, l->stream->id, l->sentinel->id);
-    stream_leave(l);
 }
 
 /* ---- starting and ending ------------------------------------------------------------- */
@@ -190,7 +125,7 @@ static void start_now(struct life *l, msec nominal)
         watch_span(l);
     }
     if (s->enabled) /* (2) */
-        enter(l, /* resume= */ false, nominal);
+        places_enter(l, /* resume= */ false, nominal);
     /* A clock that was set over the planned instant makes it late, but it was due then. */
     record(s, "start", NULL, hangs_on_other(&s->from) ? nominal : s->starts_at);
     raise(l->engine, l->start, nominal);
@@ -218,8 +153,7 @@ static void end_now(struct life *l, const char *reason, msec nominal)
     bool never_started = s->phase == PHASE_WAITING;
     rule_drop(l->engine, &l->start_rule);
     rule_drop(l->engine, &l->end_rule);
-    if (!linger(l))
-        leave(l); /* (3) */
+    places_linger_or_leave(l); /* (3) */
     s->phase = PHASE_ENDED;
     s->ended_at = nominal;
     if (never_started && strcmp(reason, "to-reached") == 0)
@@ -352,10 +286,8 @@ void life_prepare(struct engine *e, struct sentinel *s)
     CHECK(l);
     l->engine = e;
     l->sentinel = s;
-    list_init(&l->in_stream);
-    l->page = webpage_of(e, s);
-    l->page->lives++;
     s->life = l;
+    places_take_up(l);
 }
 
 void life_resume(struct engine *e, struct sentinel *s)
@@ -369,7 +301,7 @@ void life_resume(struct engine *e, struct sentinel *s)
         /* Enabled while no engine ran: it takes its place now. */
         bool resume = s->entered_at != MSEC_NEVER;
         s->life->enabled_alone = !resume;
-        enter(s->life, resume, engine_wall(e));
+        places_enter(s->life, resume, engine_wall(e));
         if (!resume)
             record(s, NULL, NULL, engine_wall(e));
     }
@@ -487,30 +419,22 @@ void life_move(struct sentinel *from, struct sentinel *to)
     sentinel_go_on(to, from);
 }
 
-static void move_to_page(struct life *l)
-{
-    struct sentinel *s = l->sentinel;
-    struct webpage *old = l->page;
-    l->page = webpage_of(l->engine, s);
-    l->page->lives++;
-    old->lives--;
-    webpage_free_if_unused(old);
-}
-
 void life_altered(struct sentinel *s, bool keeps_place)
 {
     struct life *l = s->life;
     struct engine *e = l->engine;
     if (!keeps_place) {
-        leave(l);
-        move_to_page(l);
+        places_leave(l);
+        struct places old = {l->places, l->nplaces};
+        places_take_up(l);
+        places_give_up(old);
     }
     rule_drop(e, &l->start_rule);
     rule_drop(e, &l->end_rule);
     if (s->phase == PHASE_RUNNING) {
         watch_end(l);
         if (!keeps_place && s->enabled) {
-            enter(l, /* resume= */ false, engine_wall(e));
+            places_enter(l, /* resume= */ false, engine_wall(e));
             record(s, NULL, NULL, engine_wall(e));
         }
         end_if_due(l);
@@ -536,10 +460,10 @@ void life_set_enabled(struct sentinel *s, bool enabled)
     if (s->phase != PHASE_RUNNING)
         return;
     if (enabled) {
-        enter(s->life, /* resume= */ false, engine_wall(s->life->engine));
+        places_enter(s->life, /* resume= */ false, engine_wall(s->life->engine));
         record(s, NULL, NULL, engine_wall(s->life->engine)); /* base and phase it now has */
     } else {
-        leave(s->life);
+        places_leave(s->life);
     }
 }
 
@@ -552,7 +476,7 @@ void life_stop(struct sentinel *s, const char *reason)
     msec now = engine_wall(l->engine);
     rule_drop(l->engine, &l->start_rule);
     rule_drop(l->engine, &l->end_rule);
-    leave(l);
+    places_leave(l);
     s->phase = PHASE_ENDED;
     s->ended_at = now;
     if (!reason || strcmp(reason, "dependency") != 0)
@@ -568,12 +492,11 @@ void life_leave(struct sentinel *s)
         return;
     rule_drop(l->engine, &l->start_rule);
     rule_drop(l->engine, &l->end_rule);
-    leave(l);
+    places_leave(l);
     led_event_drop(l->engine->led, l->start);
     led_event_drop(l->engine->led, l->end);
-    struct webpage *page = l->page;
     s->life = NULL;
+    struct places old = {l->places, l->nplaces};
     free(l);
-    page->lives--;
-    webpage_free_if_unused(page);
+    places_give_up(old);
 }

@@ -22,7 +22,7 @@ const struct command commands[] = {
                 "[NAME]", "what changed"},
         {"notifications", cmd_notifications, OPT_JSON | OPT_DEAD | OPT_RESEND, 0, 1, "[NAME]",
                 "whom the changes were told to, and what became of it"},
-        {"test-notify", cmd_test_notify, 0, 1, 2, "METHOD [TARGET]",
+        {"test-notify", cmd_test_notify, 0, 1, 2, "METHOD TARGET",
                 "send a sample by email, webhook, fax, phone or program"},
         {"diff", cmd_diff, OPT_JSON | OPT_LOOK, 1, 2, "NAME [CHANGE]",
                 "one change in full; the newest unless its number is given"},
@@ -37,6 +37,8 @@ const struct command commands[] = {
                 "one round over all targets now; prints what changed since the last one"},
         {"explain", cmd_explain, OPT_JSON, 1, -1, "NAME…|FILE…",
                 "events, rules, graph nodes and fetches, before or after installing"},
+        {"replay", cmd_replay, OPT_JSON | OPT_SINCE, 1, -1, "FILE…|-",
+                "what these definitions would have told on the stored versions of their pages"},
         {"status", cmd_status, OPT_JSON, 0, 0, "",
                 "engine, database, queue and fetch figures at a glance"},
         {"graph", cmd_graph, OPT_AS, 0, 0, "",
@@ -57,7 +59,7 @@ static void help(FILE *to)
     fputs("Vigil watches web pages for people who know exactly what they are waiting for.\n\n",
             to);
     for (const struct command *c = commands; c->name; c++)
-        fprintf(to, "    vigil %-9s %s%*s %s\n", c->name, c->arguments,
+        fprintf(to, "    vigil %-13s %s%*s %s\n", c->name, c->arguments,
                 14 - (int)utf8_count(c->arguments), "", c->help);
     fputs("\nEvery command takes --db URL or --data DIR, --config FILE, --set NAME=VALUE.\n"
           "`vigil help COMMAND` says more; `man vigil` says all.\n",

@@ -77,7 +77,7 @@ static void note(struct webpage *p, msec since)
             .kind = STORE_STEP_OVERDUE, .page_id = p->id, .event_at = engine_wall_of(e, since)};
     list_each (pos, &p->streams) {
         list_each (m, &list_entry(pos, struct stream, of_page)->members) {
-            const struct sentinel *s = list_entry(m, struct life, in_stream)->sentinel;
+            const struct sentinel *s = list_entry(m, struct place, in_stream)->life->sentinel;
             n->plan.steps[n->plan.nsteps++] = (struct store_step){
                     .kind = STORE_STEP_EVENT,
                     .sentinel_id = s->id,

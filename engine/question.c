@@ -1,4 +1,5 @@
 #include "engine/question.h"
+#include "fetch/fetch.h"
 #include "page/page.h"
 
 static const enum cdg_status statuses[] = {
@@ -63,8 +64,9 @@ static enum err leaf_of(
     return OK;
 }
 
-enum err question_of(struct arena *life, const struct grammar_change *c, struct fault *f,
-        const struct cdg_expr **ret_expr)
+/* `places`: by the grammar's number of the page; NULL: there is one. */
+static enum err expr_of(struct arena *life, const struct grammar_change *c,
+        const unsigned *places, struct fault *f, const struct cdg_expr **ret_expr)
 {
     struct cdg_expr *e = arena_new_of(life, struct cdg_expr);
     enum err err;
@@ -73,10 +75,11 @@ enum err question_of(struct arena *life, const struct grammar_change *c, struct 
         e->op = CDG_LEAF;
         if ((err = leaf_of(life, c->leaf, f, &e->leaf)) != OK)
             return err;
+        e->place = places ? places[c->leaf->page] : 0;
         break;
     case GRAMMAR_NOT:
         e->op = CDG_NOT;
-        if ((err = question_of(life, c->kids[0], f, &e->left)) != OK)
+        if ((err = expr_of(life, c->kids[0], places, f, &e->left)) != OK)
             return err;
         break;
     case GRAMMAR_AND:
@@ -84,13 +87,13 @@ enum err question_of(struct arena *life, const struct grammar_change *c, struct 
         /* The grammar's node has any number of kids, the graph's has two: a chain to the left.
          */
         const struct cdg_expr *chain;
-        if ((err = question_of(life, c->kids[0], f, &chain)) != OK)
+        if ((err = expr_of(life, c->kids[0], places, f, &chain)) != OK)
             return err;
         for (unsigned i = 1; i < c->n_kids; i++) {
             struct cdg_expr *both = arena_new_of(life, struct cdg_expr);
             both->op = c->op == GRAMMAR_AND ? CDG_AND : CDG_OR;
             both->left = chain;
-            if ((err = question_of(life, c->kids[i], f, &both->right)) != OK)
+            if ((err = expr_of(life, c->kids[i], places, f, &both->right)) != OK)
                 return err;
             chain = both;
         }
@@ -109,6 +112,61 @@ enum err question_check_selector(
     struct page_selector *selector;
     return page_selector_new(
             scratch, language == GRAMMAR_CSS ? PAGE_CSS : PAGE_XPATH, text, f, &selector);
+}
+
+enum err question_of(struct arena *life, const struct grammar_change *c, struct fault *f,
+        const struct cdg_expr **ret_expr)
+{
+    return expr_of(life, c, NULL, f, ret_expr);
+}
+
+enum err question_pages(struct arena *life, const struct grammar_definition *d, struct fault *f,
+        const char *const **ret_urls, unsigned *ret_count, unsigned *ret_wrong)
+{
+    const char **urls = arena_array_of(life, d->n_pages + 1, const char *);
+    unsigned n = 0;
+    for (unsigned i = 0; i < d->n_pages; i++) {
+        char *url;
+        enum err e = fetch_url_normalise(life, d->pages[i].url, f, &url);
+        if (e) {
+            *ret_wrong = i;
+            return e;
+        }
+        unsigned k = 0;
+        while (k < n && strcmp(urls[k], url) != 0)
+            k++;
+        if (k == n)
+            urls[n++] = url;
+    }
+    *ret_urls = urls;
+    *ret_count = n;
+    return OK;
+}
+
+/* Which of the distinct pages each page of the definition is. */
+static enum err places_of(struct arena *life, const struct grammar_definition *d,
+        struct fault *f, const unsigned **ret_places)
+{
+    const char *const *urls;
+    unsigned n, wrong, *places = arena_array_of(life, d->n_pages + 1, unsigned);
+    enum err e = question_pages(life, d, f, &urls, &n, &wrong);
+    for (unsigned i = 0; !e && i < d->n_pages; i++) {
+        char *url;
+        e = fetch_url_normalise(life, d->pages[i].url, f, &url);
+        for (unsigned k = 0; !e && k < n; k++)
+            if (strcmp(urls[k], url) == 0)
+                places[i] = k;
+    }
+    *ret_places = places;
+    return e;
+}
+
+enum err question_of_pages(struct arena *life, const struct grammar_definition *d,
+        struct fault *f, const struct cdg_expr **ret_expr)
+{
+    const unsigned *places = NULL;
+    enum err e = d->n_pages > 1 ? places_of(life, d, f, &places) : OK;
+    return e ? e : expr_of(life, d->monitor, places, f, ret_expr);
 }
 
 struct cdg_compare question_compare(struct grammar_compare c)

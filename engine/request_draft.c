@@ -33,6 +33,16 @@ struct draft *draft_add(struct planning *p, struct sentinel *s, bool made)
     return d;
 }
 
+static void add_further(struct planning *p, struct store_step *step, const struct further *f)
+{
+    const char **urls = arena_array_of(p->life, f->count, const char *);
+    for (unsigned i = 0; i < f->count; i++)
+        urls[i] = f->all[i].url;
+    step->more_urls = urls;
+    step->nmore = f->count;
+    step->ret_more_ids = arena_array_of(p->life, f->count, int64_t);
+}
+
 size_t step_add(struct planning *p, enum store_step_kind kind, struct request_subject subject)
 {
     struct request_plan *plan = p->plan;
@@ -75,7 +85,7 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
             .started_at = s->started_at,
             .ended_at = s->ended_at,
             .entered_at = s->entered_at,
-            .base_version = s->base_version,
+            .base_version = s->sight.base_version,
             .event_at = p->c->now,
             .event_actual_at = p->c->now,
     };
@@ -85,6 +95,8 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
         if (d)
             telling_fill(p->life, p->c->settings, d, &plan->steps[plan->nsteps]);
     }
+    if (s->further)
+        add_further(p, &plan->steps[plan->nsteps], s->further);
     return plan->nsteps++;
 }
 

@@ -24,7 +24,7 @@ static enum err check_request(
 {
     const struct settings *set = p->c->settings;
     struct secrets *secrets = secrets_new(p->life, settings_text(set, SETTING_FETCH_SECRETS));
-    struct fetch_request ignored = {0};
+    struct fetch_request ignored = {.url = d->pages[0].url};
     const struct grammar_request *r = &d->request;
     bool is_plain_get = !r->body && strcmp(r->method ? r->method : "GET", "GET") == 0;
     if (r->render && (!is_plain_get || r->n_headers || r->user_agent || r->cookies)) {
@@ -49,15 +49,10 @@ static enum err check_runnable(struct planning *p, const struct grammar_definiti
     const struct cdg_expr *expr;
     enum err e;
     *ret_clause = GRAMMAR_USING;
-    if (d->n_pages != 1)
-        return cannot(f, "a sentinel over several pages");
     *ret_clause = GRAMMAR_MONITOR;
     if ((e = question_of(p->life, d->monitor, f, &expr)) != OK ||
             (e = cdg_check(expr, question_compare(d->compare), f)) != OK)
-        return e;
-    *ret_clause = GRAMMAR_COMPARE;
-    if (d->compare.kind != GRAMMAR_PAIRWISE)
-        return cannot(f, "COMPARE moving:n and every:n");
+        return e; /* what must hold over several pages was checked by the grammar */
     *ret_clause = GRAMMAR_NOTIFY;
     if ((e = telling_check(p->c->settings, &d->notify, f)) != OK)
         return e;
@@ -80,14 +75,16 @@ static struct sentinel *described(
         wrong_at(p, script, GRAMMAR_E090, pos.line ? pos : st->name_pos, &f);
         return NULL;
     }
-    char *url;
-    if (fetch_url_normalise(p->life, st->effective->pages[0].url, &f, &url) != OK) {
-        struct grammar_pos pos = st->effective->pages[0].pos;
+    const char *const *urls;
+    unsigned count, wrong;
+    if (question_pages(p->life, st->effective, &f, &urls, &count, &wrong) != OK) {
+        struct grammar_pos pos = st->effective->pages[wrong].pos;
         wrong_at(p, script, GRAMMAR_E045, pos.line ? pos : st->name_pos, &f);
         return NULL;
     }
     struct sentinel *s = sentinel_new(p->c->directory, st->name);
-    s->url = arena_strdup(s->arena, url);
+    s->url = arena_strdup(s->arena, urls[0]);
+    sentinel_watch_more(s, urls + 1, count - 1);
     sentinel_define(s, st->effective);
     return s;
 }

@@ -18,11 +18,18 @@ struct carried {
     struct request_plan *plan;
 };
 
-static void adopt(struct engine *e, struct sentinel *made, const struct store_step *step,
-        struct led_event *start, struct led_event *end)
+static void know_ids(struct sentinel *made, const struct store_step *step)
 {
     made->id = step->ret_id;
     made->page_id = step->ret_page_id;
+    for (unsigned i = 0; made->further && i < made->further->count; i++)
+        made->further->all[i].page_id = step->ret_more_ids[i];
+}
+
+static void adopt(struct engine *e, struct sentinel *made, const struct store_step *step,
+        struct led_event *start, struct led_event *end)
+{
+    know_ids(made, step);
     directory_insert(&e->directory, made);
     life_begin(e, made, start, end);
 }
@@ -48,8 +55,7 @@ static void alter(struct engine *e, struct sentinel *known, struct sentinel *mad
     bool keeps_place = sentinel_asks_the_same(made, known);
     /* The same request may have enabled, disabled or stopped it after altering it. */
     bool enabled = made->enabled, ended = made->phase == PHASE_ENDED;
-    made->id = step->ret_id;
-    made->page_id = step->ret_page_id;
+    know_ids(made, step);
     life_move(known, made);
     directory_remove(&e->directory, known);
     directory_insert(&e->directory, made);
@@ -61,18 +67,16 @@ static void alter(struct engine *e, struct sentinel *known, struct sentinel *mad
 }
 
 /* What was known under the name makes room.  Whoever waits for it hangs on its events, which
- * the new one takes over; the page, if it is the same, must not be forgotten in between. */
+ * the new one takes over; a page that stays must not be forgotten in between. */
 static void replace(struct engine *e, struct sentinel *known, struct sentinel *made,
         const struct store_step *step)
 {
     struct led_event *start, *end;
-    struct webpage *page = known->life->page;
-    page->lives++;
+    struct places held = places_hold(known->life);
     life_give_events(known, &start, &end);
     forget(e, known);
     adopt(e, made, step, start, end);
-    page->lives--;
-    webpage_free_if_unused(page);
+    places_give_up(held);
 }
 
 static void install(struct engine *e, struct request_subject *s, const struct store_step *step)

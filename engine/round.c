@@ -20,8 +20,9 @@ static void invite(struct engine *e, const struct request_plan *plan)
 {
     for (size_t i = 0; i < plan->nnamed; i++) {
         struct sentinel *s = directory_find(&e->directory, plan->named[i]);
-        if (s && s->life && s->life->stream)
-            s->life->page->in_round = true;
+        for (unsigned k = 0; s && s->life && k < s->life->nplaces; k++)
+            if (s->life->places[k].stream)
+                s->life->places[k].page->in_round = true;
     }
     map_each (pos, &e->pages_by_id) {
         struct webpage *p = container_of(pos, struct webpage, by_id);

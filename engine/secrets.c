@@ -6,6 +6,7 @@
  *  (3) Nothing that could end a header line gets in: a value is one line without control
  *      characters.
  *  (4) No fault ever quotes a value.
+ *  (5) "name@host = value" is for that host alone, whoever writes a definition.
  */
 #include "engine/secrets.h"
 #include "grammar/grammar.h"
@@ -19,6 +20,7 @@
 struct secret {
     struct secret *next;
     const char *name, *value;
+    const char *host; /* the only one it is for; NULL: any */
 };
 
 struct secrets {
@@ -67,7 +69,11 @@ static enum err take_line(struct secrets *s, struct str line, int number, struct
             return fault_set(f, ERR_SYNTAX, "%s:%d: a control character cannot be in a secret",
                     s->path, number); /* (3) */
     struct secret *secret = arena_new_of(s->read, struct secret);
-    secret->name = arena_strndup(s->read, name.ptr, name.len);
+    char *full = arena_strndup(s->read, name.ptr, name.len), *at = strchr(full, '@');
+    if (at)
+        *at = 0;
+    secret->name = full;
+    secret->host = at ? at + 1 : NULL;
     secret->value = arena_strndup(s->read, value.ptr, value.len);
     secret->next = s->first;
     s->first = secret;
@@ -126,9 +132,23 @@ static enum err read_file(struct secrets *s, struct fault *f)
     return e;
 }
 
-enum err secrets_get(
-        struct secrets *s, struct str name, struct fault *f, const char **ret_value)
+/* (5) */
+static bool is_for(const struct secret *one, const char *url)
 {
+    const char *host = url ? strstr(url, "://") : NULL;
+    if (!one->host)
+        return true;
+    if (!host)
+        return false;
+    host += 3;
+    return str_equal_nocase((struct str){host, strcspn(host, *host == '[' ? "/?#" : ":/?#")},
+            str_of(one->host));
+}
+
+enum err secrets_get(struct secrets *s, struct str name, const char *url, struct fault *f,
+        const char **ret_value)
+{
+    bool is_elsewhere = false;
     if (!*s->path) {
         enum err e = fault_set(f, ERR_NAME,
                 "the secret \"%.*s\" is not known: there is no file of secrets", (int)name.len,
@@ -141,24 +161,30 @@ enum err secrets_get(
         return e;
     for (struct secret *one = s->first; one; one = one->next)
         if (str_equal(str_of(one->name), name)) {
+            is_elsewhere = true;
+            if (!is_for(one, url))
+                continue;
             *ret_value = one->value;
             return OK;
         }
+    if (is_elsewhere)
+        return fault_set(f, ERR_NAME, "the secret \"%.*s\" is for another host", (int)name.len,
+                name.ptr);
     e = fault_set(
             f, ERR_NAME, "the secret \"%.*s\" is not in %s", (int)name.len, name.ptr, s->path);
     fault_hint(f, "Add a line %.*s = value to it.", (int)name.len, name.ptr);
     return e;
 }
 
-enum err secrets_fill(struct secrets *s, struct arena *life, const char *text, struct fault *f,
-        const char **ret_text, bool *ret_held)
+enum err secrets_fill(struct secrets *s, struct arena *life, const char *text, const char *url,
+        struct fault *f, const char **ret_text, bool *ret_held)
 {
     size_t at = 0, copied = 0;
     struct str whole, name;
     const char *out = "";
     while (grammar_secret_next(text, &at, &whole, &name)) {
         const char *value;
-        enum err e = secrets_get(s, name, f, &value);
+        enum err e = secrets_get(s, name, url, f, &value);
         if (e != OK)
             return e;
         size_t before = (size_t)(whole.ptr - text) - copied;

@@ -267,15 +267,17 @@ static void put_heading(struct pen *p, const struct shown_change *c, const char 
     struct tm tm;
     char clock[32] = "";
     if (localtime_r(&seconds, &tm))
-        strftime(clock, sizeof clock, when, &tm);
+        strftime(clock, sizeof clock, c->id ? when : "%Y-%m-%d %H:%M:%S", &tm);
     const char *bold = p->colour ? "\033[1m" : "", *dim = p->colour ? "\033[2m" : "",
                *off = p->colour ? "\033[0m" : "";
     fprintf(p->to, "%s%s%s  %s%s%s  ", dim, clock, off, bold, c->sentinel, off);
     put_counts(p, c);
     fprintf(p->to, "  %s", dim);
     put_text(p->to, c->url, 120);
-    fprintf(p->to, " v%lld→v%lld #%lld%s\n", (long long)c->old_version,
-            (long long)c->new_version, (long long)c->id, off);
+    fprintf(p->to, " v%lld→v%lld", (long long)c->old_version, (long long)c->new_version);
+    if (c->id)
+        fprintf(p->to, " #%lld", (long long)c->id);
+    fprintf(p->to, "%s\n", off);
 }
 
 /* A glance: a dozen lines at most; `vigil diff` shows all. */
@@ -288,7 +290,9 @@ void cli_print_change(const struct shown_change *c, FILE *to)
     size_t i;
     json_t *leaf;
     json_array_foreach(json_object_get(detail, "leaves"), i, leaf) put_leaf(&p, leaf);
-    if (p.hidden)
+    if (p.hidden && !c->id)
+        fprintf(to, "    %s… and %d more; --json shows all%s\n", dim, p.hidden, off);
+    else if (p.hidden)
         fprintf(to, "    %s… and %d more; `vigil diff %s %lld` shows all%s\n", dim, p.hidden,
                 c->sentinel, (long long)c->id, off);
     json_decref(detail);

@@ -116,6 +116,9 @@ static void comparing(struct engine *e, struct json *j)
     key_int(j, "queued", (int64_t)pool.queued);
     key_int(j, "waited", (int64_t)locks.waited);
     key_int(j, "groups", (int64_t)graph.groups);
+    key_int(j, "members", (int64_t)graph.members);
+    key_int(j, "questions", (int64_t)graph.questions);
+    key_int(j, "composites", (int64_t)graph.composites);
     key_int(j, "versions", (int64_t)e->versions);
     key_int(j, "changes", (int64_t)e->changes);
     json_object_end(j);

@@ -8,6 +8,9 @@
  *  (2) A tick at the very end of a lifespan still counts.
  *  (3) A stream counts the versions it has seen itself; what came and went between two of
  *      its fetches does not exist for it.
+ *  (4) The version current when a sentinel arrives is its first.  So it shares a stream only
+ *      if that one has seen the same version last, and after a restart only if what both
+ *      still know of the versions before is the same.
  */
 #include "engine/engine_int.h"
 #include "base/log.h"
@@ -59,16 +62,39 @@ static void stream_free(struct stream *s)
     led_event_drop(e->led, s->opener);
     led_event_drop(e->led, s->closer);
     list_remove(&s->of_page);
+    seen_done(&s->seen);
     free(s);
 }
 
-static struct stream *stream_find(struct webpage *p, msec period, msec entered)
+int64_t stream_version(const struct stream *s)
+{
+    return seen_at(&s->seen, 0);
+}
+
+void stream_saw(struct stream *s, int64_t version)
+{
+    s->looking_at = 0;
+    if (!version)
+        return;
+    seen_push(&s->seen, version);
+    s->position++;
+    s->looked++;
+    int64_t oldest = cdg_oldest_needed(s->page->engine->cdg, s->id, s->position);
+    seen_keep(
+            &s->seen, oldest && oldest < s->position ? (size_t)(s->position - oldest) + 1 : 1);
+}
+
+/* The stream this place can share; `before` is what it has seen itself: (4). */
+static struct stream *stream_find(
+        struct webpage *p, msec period, msec entered, const struct seen *before)
 {
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
-        if (s->closed)
-            continue; /* only those are in it who wait for its last fetch */
-        if (s->period == period && (period == 0 || (entered - s->opened) % period == 0))
+        int64_t newest = s->looking_at ? s->looking_at : stream_version(s);
+        if (s->closed || /* only those are in it who wait for its last fetch */
+                s->period != period || (period && (entered - s->opened) % period != 0))
+            continue;
+        if (newest == seen_at(before, 0) && (s->looking_at || seen_agrees(&s->seen, before)))
             return s;
     }
     return NULL;
@@ -121,40 +147,73 @@ static bool has_baseline(const struct stream *s)
 /* The version a stream begins with.  A stored one nobody has looked after says nothing of
  * what the page is now: then it is the one the baseline brings.  Only of an instant when
  * nobody was there the stored one is the nearest we know. */
-static int64_t first_version(const struct stream *s, const struct life *l)
+static int64_t first_version(const struct stream *s, const struct place *at)
 {
-    return has_baseline(s) || l->enabled_alone ? s->page->latest : 0;
+    const struct webpage *p = s->page;
+    if (p->visiting)
+        return p->visiting;
+    return has_baseline(s) || at->life->enabled_alone ? p->latest : 0;
 }
 
-void stream_join(struct life *l, bool resume)
+/* Where counting begins.  Positions are only ever compared with each other; after a restart
+ * they begin high enough for those who look back the farthest. */
+enum { FIRST_POSITION = 1, POSITION_AFTER_RESTART = CDG_COMPARE_MAX };
+
+/* What the place has seen before it joins: after a restart what is stored, else the version
+ * that is current, also when it is still on its way through a visit. */
+static struct seen seen_before(struct place *at, bool resume, int64_t *room)
 {
-    struct sentinel *who = l->sentinel;
-    struct webpage *p = l->page;
-    msec entered = who->entered_at - l->engine->wall_offset;
-    struct stream *s = stream_find(p, who->fetch_every, entered);
+    const struct sight *sight = place_sight(at);
+    if (resume && sight->seen.count && seen_at(&sight->seen, 0) == sight->last_version)
+        return sight->seen;
+    *room = resume               ? sight->last_version
+            : at->page->visiting ? at->page->visiting
+                                 : at->page->latest;
+    return (struct seen){.all = room, .count = *room != 0};
+}
+
+int64_t stream_join(struct place *at, bool resume)
+{
+    struct sentinel *who = at->life->sentinel;
+    struct webpage *p = at->page;
+    msec entered = who->entered_at - at->life->engine->wall_offset;
+    int64_t room;
+    struct seen before = seen_before(at, resume, &room);
+    struct stream *s = stream_find(p, who->fetch_every, entered, &before);
     if (!s) {
         s = stream_new(p, who->fetch_every);
         stream_open(s, entered, resume);
-        s->version = resume ? who->last_version : first_version(s, l);
-        s->position = s->version ? 1 : 0;
+        if (!resume)
+            before.count = (room = first_version(s, at)) != 0;
+        if (before.count)
+            s->position = resume ? POSITION_AFTER_RESTART : FIRST_POSITION;
     }
-    list_append(&s->members, &l->in_stream);
-    s->want_source += l->wants_source;
-    l->stream = s;
+    if (!resume)
+        sight_begin(place_sight(at), before.count ? room : 0);
+    if (!s->looking_at)
+        seen_merge(&s->seen, &before);
+    list_append(&s->members, &at->in_stream);
+    s->want_source += at->wants_source;
+    at->stream = s;
+    int64_t first = s->looking_at  ? s->position + 1
+                    : before.count ? s->position - ((int64_t)before.count - 1)
+                                   : s->position;
     if ((!resume || !p->latest) && !has_baseline(s))
         webpage_want(p, s);
+    return first;
 }
 
-void stream_leave(struct life *l)
+void stream_leave(struct place *at)
 {
-    struct stream *s = l->stream;
+    struct stream *s = at->stream;
+    struct led *led = at->life->engine->led;
     struct fault f = {0};
-    l->stream = NULL;
-    s->want_source -= l->wants_source;
-    list_remove(&l->in_stream);
+    at->stream = NULL;
+    s->want_source -= at->wants_source;
+    list_remove(&at->in_stream);
     if (!list_is_empty(&s->members))
         return;
-    if (led_raise(l->engine->led, s->closer, 0, &f) != OK)
+    if (led_raise(led, s->closer, 0, &f) != OK)
         log_error("closing a fetch rule: %s", f.message);
     stream_free(s);
 }
@@ -163,7 +222,7 @@ void stream_close_if_all_linger(struct stream *s)
 {
     struct fault f = {0};
     list_each (m, &s->members)
-        if (!list_entry(m, struct life, in_stream)->lingers)
+        if (!list_entry(m, struct place, in_stream)->lingers)
             return;
     s->closed = true;
     if (led_raise(s->page->engine->led, s->closer, 0, &f) != OK)

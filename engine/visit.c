@@ -9,10 +9,11 @@
  *
  *  (1) Nothing is remembered here before it is committed.
  *  (2) A page that cannot be read whole is an error, never a version.
- *  (3) A stream compares with the newest version it has itself seen.
+ *  (3) A stream compares with versions it has itself seen.
  */
 #include "engine/visit_int.h"
 #include "base/log.h"
+#include <stdlib.h>
 
 static void copy_source(struct visit *v, const struct visit_source *s)
 {
@@ -31,20 +32,55 @@ static void collect_looks(struct visit *v)
     size_t n = 0;
     list_each (pos, &p->streams)
         n++;
-    v->looks = arena_array_of(v->arena, n + 1, struct look);
+    v->looks = arena_array_of(v->arena, n + 1, struct cdg_look);
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
-        if (!s->waiting || s->version >= v->version)
+        if (!s->waiting || stream_version(s) >= v->version)
             continue;
         s->waiting = false;
-        struct look *look = &v->looks[v->nlooks++];
-        look->stream_id = s->id;
-        look->position = s->position + 1;
-        look->old_version = s->version;
-        look->tick = engine_wall_of(p->engine, s->last_tick);
+        s->looking_at = v->version;
+        s->look_due = engine_wall_of(p->engine, s->last_tick);
         v->want_source = v->want_source || s->want_source;
-        look->plan = cdg_plan_take(p->engine->cdg, s->id, look->position);
+        v->looks[v->nlooks++] = (struct cdg_look){
+                /* (3) */
+                .page_id = s->id,
+                .position = s->position + 1,
+                .seen = arena_memdup(v->arena, s->seen.all ? s->seen.all : &s->position,
+                        s->seen.count * sizeof *s->seen.all),
+                .nseen = s->seen.count,
+        };
     }
+    v->plan = cdg_plan_take_looks(p->engine->cdg, v->looks, v->nlooks);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct remembered *x = a, *y = b;
+    return (x->sentinel_id > y->sentinel_id) - (x->sentinel_id < y->sentinel_id);
+}
+
+/* What members remember is copied, for the loop goes on while the pool compares. */
+static void collect_remembered(struct visit *v)
+{
+    for (int round = 0; round < 2; round++) {
+        size_t n = 0;
+        for (size_t i = 0; i < v->nlooks; i++) {
+            list_each (m, &visit_stream(v->page, v->looks[i].page_id)->members) {
+                const struct place *at = list_entry(m, struct place, in_stream);
+                const char *answers = at->remembers ? place_sight(at)->answers : NULL;
+                if (!answers)
+                    continue;
+                if (round)
+                    v->remembered[n] = (struct remembered){
+                            at->life->sentinel->id, arena_strdup(v->arena, answers)};
+                n++;
+            }
+        }
+        if (!round)
+            v->remembered = arena_array_of(v->arena, n + 1, struct remembered);
+        v->nremembered = n;
+    }
+    qsort(v->remembered, v->nremembered, sizeof *v->remembered, compare_ids);
 }
 
 static void old_need(struct visit *v, int64_t version)
@@ -79,31 +115,44 @@ static void submit(struct visit *v)
     cdg_locks_submit(v->engine->locks, v->page->id, &v->task);
 }
 
-static void take_loaded(struct old *o)
-{
-    if (page_digest_is_current(o->load.digest.data, o->load.digest.len))
-        o->block = buf_take(&o->load.digest, &o->bytes);
-    if (o->load.want_body)
-        visit_read_old(o); /* makes the digest too, where there is no block */
-}
-
-/* A digest that an older program wrote, or none: it is made again from the body, so that no
- * change is lost with the change of programs. */
-static bool load_again(struct old *o)
-{
-    if (!o->load.found || o->load.want_body ||
-            page_digest_is_current(o->load.digest.data, o->load.digest.len))
-        return false;
-    buf_clear(&o->load.digest);
-    o->load.want_body = true;
-    engine_submit(o->visit->engine, &o->load.job);
-    return true;
-}
-
 void visit_loaded(struct visit *v)
 {
     if (--v->loading == 0)
         submit(v);
+}
+
+static void loaded(struct store_job *job);
+
+static void load(struct old *o, bool want_body)
+{
+    struct visit *v = o->visit;
+    o->load = (struct store_load_job){
+            .job = {.kind = STORE_JOB_LOAD, .done = loaded},
+            .page_id = v->page->id,
+            .version = o->version,
+            .want_body = want_body,
+            .life = v->arena,
+    };
+    buf_init(&o->load.digest, DIGEST_MAX);
+    buf_init(&o->load.body, PAGE_BODY_MAX);
+    engine_submit(v->engine, &o->load.job);
+}
+
+/* A digest that was not kept, or that another vigil made, is made again from the body. */
+static void take_loaded(struct old *o)
+{
+    bool is_there = page_digest_is_current(o->load.digest.data, o->load.digest.len),
+         had_body = o->load.want_body;
+    if (is_there)
+        o->block = buf_take(&o->load.digest, &o->bytes);
+    if (had_body)
+        visit_read_old(o);
+    buf_done(&o->load.digest);
+    buf_done(&o->load.body);
+    if (is_there || had_body)
+        visit_loaded(o->visit);
+    else
+        load(o, /* want_body= */ true);
 }
 
 static void loaded(struct store_job *job)
@@ -111,11 +160,11 @@ static void loaded(struct store_job *job)
     struct old *o = container_of(job, struct old, load.job);
     struct visit *v = o->visit;
     engine_answered(v->engine);
-    if (job->err == OK && load_again(o))
-        return;
-    if (job->err == OK && o->load.found)
+    if (job->err == OK && o->load.found) {
         take_loaded(o);
-    else if (job->err != OK)
+        return;
+    }
+    if (job->err != OK)
         log_error("%s: version %lld could not be read back: %s", v->page->url,
                 (long long)o->version, job->fault.message);
     buf_done(&o->load.digest);
@@ -125,27 +174,15 @@ static void loaded(struct store_job *job)
 
 static void load_olds(struct visit *v)
 {
-    for (size_t i = 0; i < v->nolds; i++) {
-        struct old *o = &v->olds[i];
-        if (!o->block) {
-            v->loading++;
-            o->load.job.kind = STORE_JOB_LOAD;
-            o->load.job.done = loaded;
-            o->load.page_id = v->page->id;
-            o->load.version = o->version;
-            o->load.want_body = v->want_source;
-            o->load.life = v->arena;
-            buf_init(&o->load.digest, DIGEST_MAX);
-            buf_init(&o->load.body, PAGE_BODY_MAX);
-        }
-    }
+    for (size_t i = 0; i < v->nolds; i++)
+        v->loading += !v->olds[i].block;
     if (v->loading == 0) {
         submit(v);
         return;
     }
     for (size_t i = 0; i < v->nolds; i++)
         if (!v->olds[i].block)
-            engine_submit(v->engine, &v->olds[i].load.job);
+            load(&v->olds[i], v->want_source);
 }
 
 void visit_start(struct webpage *p, const struct visit_source *fetched)
@@ -161,14 +198,17 @@ void visit_start(struct webpage *p, const struct visit_source *fetched)
     if (fetched)
         copy_source(v, fetched);
     collect_looks(v);
+    collect_remembered(v);
 
-    v->olds = arena_array_of(a, v->nlooks + 1, struct old);
-    for (size_t i = 0; i < v->nlooks; i++)
-        if (v->looks[i].plan)
-            old_need(v, v->looks[i].old_version);
+    const int64_t *needs = NULL;
+    size_t nneeds = v->plan ? cdg_plan_needs(v->plan, &needs) : 0;
+    v->olds = arena_array_of(a, nneeds + 1, struct old);
+    for (size_t i = 0; i < nneeds; i++)
+        old_need(v, needs[i]);
     if (!v->is_new)
         old_need(v, v->version);
     p->busy = true;
+    p->visiting = v->version;
     v->engine->visits++;
     if (v->is_new)
         visit_read_new(v);
@@ -182,9 +222,11 @@ static void unreadable(struct visit *v)
 {
     struct webpage *p = v->page;
     for (size_t i = 0; i < v->nlooks; i++) {
-        struct stream *s = visit_stream(p, v->looks[i].stream_id);
-        if (s)
-            s->waiting = true;
+        struct stream *s = visit_stream(p, v->looks[i].page_id);
+        if (!s)
+            continue;
+        stream_saw(s, 0);
+        s->waiting = true;
     }
     struct fault f = v->unreadable;
     visit_free(v);

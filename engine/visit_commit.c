@@ -17,17 +17,10 @@ struct stream *visit_stream(struct webpage *p, int64_t id)
     return NULL;
 }
 
-static void give_back(struct visit *v)
-{
-    for (size_t i = 0; i < v->nlooks; i++) {
-        cdg_plan_give_back(v->engine->cdg, v->looks[i].plan);
-        v->looks[i].plan = NULL;
-    }
-}
-
 void visit_free(struct visit *v)
 {
-    give_back(v);
+    cdg_plan_give_back(v->engine->cdg, v->plan);
+    v->page->visiting = 0;
     for (size_t i = 0; i < v->nolds; i++) {
         struct old *o = &v->olds[i];
         if (o->version == v->page->latest && !v->page->digest && o->block) {
@@ -43,31 +36,44 @@ void visit_free(struct visit *v)
     arena_free(v->arena);
 }
 
-static void show(struct visit *v)
+void visit_show(struct engine *e, const char *url, const struct store_version_job *job)
 {
-    struct engine *e = v->engine;
-    for (size_t i = 0; i < v->job.nchanges; i++) {
-        const struct store_change *c = &v->job.changes[i];
+    for (size_t i = 0; i < job->nchanges; i++) {
+        const struct store_change *c = &job->changes[i];
         struct sentinel *s = directory_get(&e->directory, c->sentinel_id);
         e->changes++;
         if (!s || !e->options.changed)
             continue;
         struct engine_change shown = {
                 .sentinel = s->name,
-                .url = v->page->url,
+                .url = url,
                 .summary = c->summary,
                 .detail = c->detail,
-                .id = v->job.ret_change_ids[i],
+                .id = job->ret_change_ids[i],
                 .old_version = c->old_version,
-                .new_version = v->version,
+                .new_version = job->version,
                 .inserted = c->inserted,
                 .deleted = c->deleted,
                 .updated = c->updated,
                 .moved = c->moved,
-                .at = v->job.fetched_at,
+                .at = job->fetched_at,
         };
         e->options.changed(&shown, e->options.arg);
     }
+}
+
+/* What was committed is remembered here, too: (1). */
+static void see_to_end(struct place *at, bool happened)
+{
+    struct sight *sight = place_sight(at);
+    sight->last_version = stream_version(at->stream);
+    if (happened && at->answers) {
+        free(sight->answers);
+        sight->answers = at->answers;
+    } else {
+        free(at->answers);
+    }
+    at->answers = NULL;
 }
 
 static void committed(struct store_job *job)
@@ -82,6 +88,8 @@ static void committed(struct store_job *job)
         if (p->lives)
             log_error("%s: version %lld was not recorded: %s", p->url, (long long)v->version,
                     job->fault.message);
+        for (size_t i = 0; i < v->nverdicts; i++)
+            joint_undo(v, &v->verdicts[i]);
     } else {
         if (v->is_new) { /* (1) */
             p->latest = v->version;
@@ -92,18 +100,15 @@ static void committed(struct store_job *job)
             char *digest = buf_take(&v->digest, &bytes);
             webpage_cache(p, digest, bytes);
         }
-        for (size_t i = 0; i < v->nlooks; i++) {
-            struct stream *s = visit_stream(p, v->looks[i].stream_id);
-            if (!s)
-                continue;
-            s->position = v->looks[i].position;
-            s->version = v->version;
-            list_each (m, &s->members) {
-                struct sentinel *who = list_entry(m, struct life, in_stream)->sentinel;
-                who->last_version = v->version;
-            }
-        }
-        show(v);
+        visit_show(e, p->url, &v->job);
+    }
+    for (size_t i = 0; i < v->nlooks; i++) {
+        struct stream *s = visit_stream(p, v->looks[i].page_id);
+        if (!s)
+            continue;
+        stream_saw(s, job->err == OK ? v->version : 0);
+        list_each (m, &s->members)
+            see_to_end(list_entry(m, struct place, in_stream), job->err == OK);
     }
     visit_free(v);
     webpage_settled(p);
@@ -111,79 +116,112 @@ static void committed(struct store_job *job)
     engine_settle(e);
 }
 
-struct tally {
-    struct store_change *changes;
-    struct store_evaluation *evaluations;
-    size_t nchanges, nevaluations;
-};
-
-/* Whom a change is told to is in the store, with the sentinel. */
-static void tally_verdict(
-        struct tally *t, const struct look *look, const struct cdg_verdict *verdict)
+/* The versions a place still needs once it has seen this one: those it will compare with,
+ * the others as 0. */
+static struct store_sight sight_of(
+        struct visit *v, const struct cdg_look *look, const struct place *at)
 {
-    const struct cdg_finding *found = verdict->finding;
-    t->evaluations[t->nevaluations++] = (struct store_evaluation){
-            .sentinel_id = verdict->sentinel_id,
-            .result = found->result == CDG_C   ? 'C'
-                      : found->result == CDG_N ? 'N'
-                                               : 'U',
-            .reason = found->result == CDG_U ? found->summary : NULL,
+    struct life *l = at->life;
+    bool all = true;
+    int64_t oldest = cdg_oldest_needed_by(
+            v->engine->cdg, look->page_id, l->sentinel->id, look->position, &all);
+    if (oldest == 0 || oldest > look->position)
+        oldest = look->position;
+    size_t n = (size_t)(look->position - oldest) + 1;
+    int64_t *seen = arena_array_of(v->arena, n, int64_t);
+    struct seen before = {.all = (int64_t *)look->seen, .count = look->nseen};
+    for (size_t back = 1; back < n; back++)
+        seen[n - 1 - back] = all || back == n - 1 ? seen_at(&before, back - 1) : 0;
+    seen[n - 1] = v->version;
+    return (struct store_sight){
+            .sentinel_id = l->sentinel->id,
+            .place = at->number,
+            .since = l->sentinel->entered_at,
+            .seen = seen,
+            .nseen = n,
+            .answers = at->answers,
     };
-    if (found->result != CDG_C)
-        return;
-    t->changes[t->nchanges] = (struct store_change){
-            .sentinel_id = verdict->sentinel_id,
-            .old_version = look->old_version,
-            .inserted = found->inserted,
-            .deleted = found->deleted,
-            .updated = found->updated,
-            .moved = found->moved,
-            .summary = found->summary,
-            .detail = found->detail,
-            .tick = look->tick,
-    };
-    t->nchanges++;
 }
 
 /* Everybody in a stream has been shown the version, also those it is the first for. */
 static void collect_seen(struct visit *v)
 {
-    size_t n = 0;
+    size_t n = 0, nsights = 0;
+    struct store_sight *sights = NULL;
     for (int round = 0; round < 2; round++) {
         int64_t *ids = round ? arena_array_of(v->arena, n + 1, int64_t) : NULL;
-        n = 0;
+        sights = round ? arena_array_of(v->arena, nsights + 1, struct store_sight) : NULL;
+        n = nsights = 0;
         for (size_t i = 0; i < v->nlooks; i++) {
-            struct stream *s = visit_stream(v->page, v->looks[i].stream_id);
+            struct stream *s = visit_stream(v->page, v->looks[i].page_id);
             if (!s)
                 continue;
             list_each (m, &s->members) {
+                const struct place *at = list_entry(m, struct place, in_stream);
+                bool keeps = at->looks_back || at->number || at->answers;
                 if (ids)
-                    ids[n] = list_entry(m, struct life, in_stream)->sentinel->id;
-                n++;
+                    ids[n] = at->life->sentinel->id;
+                if (sights && keeps)
+                    sights[nsights] = sight_of(v, &v->looks[i], at);
+                nsights += keeps;
+                n += at->number == 0;
             }
         }
         v->job.seen_by = ids;
     }
     v->job.nseen_by = n;
+    v->job.sights = sights;
+    v->job.nsights = nsights;
+}
+
+/* Whom it concerns.  NULL: it has left meanwhile, or left and come back; then this is not its
+ * affair. */
+static struct place *concerned(struct visit *v, const struct cdg_verdict *verdict)
+{
+    struct sentinel *s = directory_get(&v->engine->directory, verdict->sentinel_id);
+    int64_t old = verdict->finding->old_version;
+    for (unsigned i = 0; s && s->life && i < s->life->nplaces; i++) {
+        struct place *at = &s->life->places[i];
+        if (at->page == v->page && at->stream) /* 0: not known any more, to be told so */
+            return !old || old >= place_sight(at)->base_version ? at : NULL;
+    }
+    return NULL;
+}
+
+static void remember(struct place *at, const struct cdg_verdict *verdict)
+{
+    char *before = at->answers;
+    at->answers = answers_with(
+            before ? before : place_sight(at)->answers, verdict->part, verdict->state);
+    free(before);
+}
+
+static void tally_verdicts(struct visit *v, struct tally *t)
+{
+    struct list touched = LIST_INIT(touched);
+    for (size_t i = 0; i < v->nverdicts; i++) {
+        const struct cdg_verdict *verdict = &v->verdicts[i];
+        struct place *at = concerned(v, verdict); /* (2) */
+        if (!at)
+            continue;
+        if (verdict->state.ptr)
+            remember(at, verdict);
+        if (verdict->finding->notice)
+            tally_note(t, verdict->sentinel_id, verdict->finding->notice);
+        if (at->life->joint)
+            joint_offer(v, t, at->life->joint, verdict, &touched);
+        else
+            tally_verdict(t, verdict, at->stream->look_due);
+    }
+    joint_conclude(v, t, &touched);
 }
 
 void visit_commit(struct visit *v)
 {
     struct engine *e = v->engine;
     struct webpage *p = v->page;
-    size_t most = 0;
-    for (size_t i = 0; i < v->nlooks; i++)
-        most += v->looks[i].nverdicts;
-    struct tally t = {
-            .changes = arena_array_of(v->arena, most + 1, struct store_change),
-            .evaluations = arena_array_of(v->arena, most + 1, struct store_evaluation),
-    };
-    for (size_t i = 0; i < v->nlooks; i++) {
-        const struct look *look = &v->looks[i];
-        for (size_t k = 0; k < look->nverdicts; k++)
-            if (cdg_is_member(e->cdg, look->stream_id, look->verdicts[k].sentinel_id))
-                tally_verdict(&t, look, &look->verdicts[k]);
-    }
+    struct tally t = tally_new(v->arena, v->nverdicts);
+    tally_verdicts(v, &t);
     collect_seen(v);
     struct store_version_job *job = &v->job;
     job->job.kind = STORE_JOB_VERSION;
@@ -208,10 +246,6 @@ void visit_commit(struct visit *v)
     job->body_bytes = v->source.body_bytes;
     job->digest = v->digest.data;
     job->digest_bytes = v->digest.len;
-    job->changes = t.changes;
-    job->nchanges = t.nchanges;
-    job->evaluations = t.evaluations;
-    job->nevaluations = t.nevaluations;
-    job->ret_change_ids = arena_array_of(v->arena, t.nchanges + 1, int64_t);
+    tally_into(&t, job, v->arena);
     engine_submit(e, &job->job);
 }

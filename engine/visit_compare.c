@@ -13,7 +13,7 @@ static struct old *old_find(struct visit *v, int64_t version)
     return NULL;
 }
 
-/* A stored version as the graph wants to see it, numbered by the stream's position. */
+/* A stored version as the graph wants to see it. */
 static void see(struct visit *v, struct cdg_version *to, const void *block, size_t bytes,
         int64_t number)
 {
@@ -30,34 +30,43 @@ static void see(struct visit *v, struct cdg_version *to, const void *block, size
     to->body = digest->source;
 }
 
-struct old_request {
-    struct visit *visit;
-    const struct look *look;
-};
-
 static const struct cdg_version *give_old(int64_t number, void *arg)
 {
-    const struct old_request *r = arg;
-    if (number != r->look->position - 1)
-        return NULL; /* only the stream's previous position is kept */
-    struct old *o = old_find(r->visit, r->look->old_version);
+    struct visit *v = arg;
+    struct old *o = old_find(v, number);
     if (!o || !o->block)
         return NULL;
-    struct cdg_version *seen = arena_new_of(r->visit->arena, struct cdg_version);
-    see(r->visit, seen, o->block, o->bytes, number);
-    seen->source = visit_text(r->visit, &o->text);
+    struct cdg_version *seen = arena_new_of(v->arena, struct cdg_version);
+    see(v, seen, o->block, o->bytes, number);
+    seen->source = visit_text(v, &o->text);
     return seen;
+}
+
+static struct str give_state(int64_t sentinel_id, unsigned part, void *arg)
+{
+    const struct visit *v = arg;
+    size_t low = 0, high = v->nremembered;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (v->remembered[mid].sentinel_id < sentinel_id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == v->nremembered || v->remembered[low].sentinel_id != sentinel_id)
+        return (struct str){NULL, 0};
+    return answers_get(v->remembered[low].answers, part);
 }
 
 static bool read_new(struct visit *v, struct cdg_version *to)
 {
     if (!v->is_new) {
         struct old *o = old_find(v, v->version);
-        see(v, to, o ? o->block : NULL, o ? o->bytes : 0, 0);
+        see(v, to, o ? o->block : NULL, o ? o->bytes : 0, v->version);
         to->source = o ? visit_text(v, &o->text) : NULL;
         return true;
     }
-    see(v, to, v->digest.data, v->digest.len, 0);
+    see(v, to, v->digest.data, v->digest.len, v->version);
     to->source = visit_text(v, &v->text);
     if (!to->digest) /* a reader's answer is believed in nothing: (2) */
         fault_set(&v->unreadable, ERR_LIMIT, "the page could not be read: %s", to->no_digest);
@@ -79,14 +88,9 @@ void visit_compare(struct cdg_task *task)
     struct visit *v = container_of(task, struct visit, task);
     struct cdg_version now;
     if (read_new(v, &now)) {
-        for (size_t i = 0; i < v->nlooks; i++) {
-            struct look *look = &v->looks[i];
-            struct old_request r = {v, look};
-            now.number = look->position;
-            if (look->plan)
-                look->nverdicts =
-                        cdg_plan_run(look->plan, &now, give_old, &r, v->arena, &look->verdicts);
-        }
+        if (v->plan)
+            v->nverdicts = cdg_plan_run_states(
+                    v->plan, &now, give_old, give_state, v, v->arena, &v->verdicts);
         if (v->is_new)
             pack(v);
     }

@@ -7,14 +7,10 @@
 
 enum { DIGEST_MAX = PAGE_DIGEST_MAX, SOURCE_MAX = 4 * PAGE_BODY_MAX };
 
-/* One stream's part. */
-struct look {
-    int64_t stream_id, position;
-    int64_t old_version; /* what its position before this one was */
-    msec tick;           /* the instant it was due, on the wall clock */
-    struct cdg_plan *plan;
-    const struct cdg_verdict *verdicts;
-    size_t nverdicts;
+/* What a member's questions remember, for the thread that compares. */
+struct remembered {
+    int64_t sentinel_id;
+    const char *answers;
 };
 
 /* A stored version that is needed. */
@@ -41,8 +37,13 @@ struct visit {
     struct reading reading;     /* is_new */
     struct buf digest;          /* is_new: what the reader answered */
     struct buf text;            /* is_new, want_source: the decoded source */
-    struct look *looks;
+    struct cdg_look *looks;     /* one for each stream that waits; its members are its id's */
     size_t nlooks;
+    struct cdg_plan *plan;
+    struct remembered *remembered; /* by members whose questions do, in order of their ids */
+    size_t nremembered;
+    const struct cdg_verdict *verdicts;
+    size_t nverdicts;
     struct old *olds;
     size_t nolds, loading;
     bool want_source;        /* somebody's question is about the bytes of both versions */
@@ -66,3 +67,36 @@ void visit_compare(struct cdg_task *task);
 void visit_commit(struct visit *v);
 void visit_free(struct visit *v);
 struct stream *visit_stream(struct webpage *p, int64_t id); /* NULL: closed meanwhile */
+/* Shows what a job recorded to whoever runs the engine. */
+void visit_show(struct engine *e, const char *url, const struct store_version_job *job);
+
+/* ---- tally.c: what a version job says of sentinels ------------------------------------ */
+
+struct tally {
+    struct store_change *changes;
+    struct store_evaluation *evaluations;
+    struct store_forget *forgets;
+    struct store_constituent *constituents;
+    struct store_note *notes;
+    size_t nnotes, nchanges, nevaluations, nforgets, nconstituents;
+};
+
+struct tally tally_new(struct arena *a, size_t most); /* verdicts */
+/* `tick`: the instant it counts for. */
+void tally_verdict(struct tally *t, const struct cdg_verdict *verdict, msec tick);
+void tally_evaluation(
+        struct tally *t, int64_t sentinel_id, enum cdg_result result, const char *reason);
+void tally_change(struct tally *t, const struct store_change *c);
+void tally_forget(struct tally *t, int64_t sentinel_id, unsigned conjunct, msec before);
+void tally_joint(struct tally *t, int64_t sentinel_id, const struct cdg_constituent *c,
+        const struct cdg_joint_outcome *out, bool forbids);
+void tally_note(struct tally *t, int64_t sentinel_id, const char *sentence);
+void tally_into(const struct tally *t, struct store_version_job *job, struct arena *a);
+
+/* ---- joint.c ---------------------------------------------------------------------------- */
+
+/* Offers a verdict to the joint of its sentinel; then all that were touched conclude. */
+void joint_offer(struct visit *v, struct tally *t, struct joint *j,
+        const struct cdg_verdict *verdict, struct list *touched);
+void joint_conclude(struct visit *v, struct tally *t, struct list *touched);
+void joint_undo(struct visit *v, const struct cdg_verdict *verdict); /* it was refused */

@@ -57,9 +57,9 @@ static void release_lingering(struct webpage *p)
 again:
     list_each (pos, &p->streams) {
         list_each (m, &list_entry(pos, struct stream, of_page)->members) {
-            struct life *l = list_entry(m, struct life, in_stream);
-            if (l->lingers) {
-                life_release(l);
+            struct place *at = list_entry(m, struct place, in_stream);
+            if (at->lingers) {
+                place_release(at);
                 goto again;
             }
         }
@@ -88,7 +88,7 @@ static void verified(struct webpage *p)
     bool behind = false;
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
-        if (s->waiting && s->version < p->latest)
+        if (s->waiting && stream_version(s) < p->latest)
             behind = true;
         else
             s->waiting = false;
@@ -128,9 +128,23 @@ static void retry_after(struct webpage *p, msec wait)
     CHECK(led_raise(led, p->retry_trigger, 0, &f) == OK);
 }
 
+static msec newest_tick(const struct webpage *p)
+{
+    msec newest = 0;
+    list_each (pos, (struct list *)&p->streams) {
+        const struct stream *s = list_entry(pos, struct stream, of_page);
+        msec tick = s->last_tick == MSEC_NEVER ? s->opened : s->last_tick;
+        if (tick > newest)
+            newest = tick;
+    }
+    return newest;
+}
+
 void webpage_resume(struct webpage *p)
 {
     struct engine *e = p->engine;
+    if (p->error && strncmp(p->error, WEBPAGE_MISSING, strlen(WEBPAGE_MISSING)) == 0)
+        (void)fetch_gone_answered(&p->gone, newest_tick(p), /* gone= */ true); /* the first */
     if (p->not_before == MSEC_NEVER || list_is_empty(&p->streams))
         return;
     bool over = p->not_before <= engine_wall(e);
@@ -163,18 +177,6 @@ static bool is_same_reason(const char *a, const char *b)
     }
 }
 
-static msec newest_tick(const struct webpage *p)
-{
-    msec newest = 0;
-    list_each (pos, (struct list *)&p->streams) {
-        const struct stream *s = list_entry(pos, struct stream, of_page);
-        msec tick = s->last_tick == MSEC_NEVER ? s->opened : s->last_tick;
-        if (tick > newest)
-            newest = tick;
-    }
-    return newest;
-}
-
 static void failed(struct webpage *p, const char *reason, bool is_gone, msec asked_to_wait)
 {
     struct engine *e = p->engine;
@@ -186,6 +188,8 @@ static void failed(struct webpage *p, const char *reason, bool is_gone, msec ask
     SCRATCH struct arena *scratch = arena_new(NULL, "failed");
     if (p->gone.is_gone)
         reason = arena_printf(scratch, WEBPAGE_GONE "%s", reason);
+    else if (is_gone)
+        reason = arena_printf(scratch, WEBPAGE_MISSING "%s", reason);
     bool news = !p->error || (!p->gone.is_gone && !is_same_reason(p->error, reason));
     webpage_set_text(&p->error, reason);
     if (news) {
@@ -392,7 +396,7 @@ void webpage_want(struct webpage *p, struct stream *s)
         return; /* the server asked us to wait, or we back off; the retry will serve it */
     if (!e->options.once && is_fresh(p, s)) {
         e->shared_fetches++;
-        if (s->version < p->latest)
+        if (stream_version(s) < p->latest)
             visit_start(p, NULL);
         else
             s->waiting = false;

@@ -35,14 +35,16 @@ static struct webpage *webpage_new(
     return p;
 }
 
-struct webpage *webpage_of(struct engine *e, const struct sentinel *s)
+struct webpage *webpage_of(struct engine *e, const struct sentinel *s, unsigned place)
 {
-    struct map_node *n = map_first(&e->pages_by_id, map_hash_id((uint64_t)s->page_id));
+    int64_t id = place ? s->further->all[place - 1].page_id : s->page_id;
+    const char *url = place ? s->further->all[place - 1].url : s->url;
+    struct map_node *n = map_first(&e->pages_by_id, map_hash_id((uint64_t)id));
     for (; n; n = map_next(n))
-        if (container_of(n, struct webpage, by_id)->id == s->page_id)
+        if (container_of(n, struct webpage, by_id)->id == id)
             return container_of(n, struct webpage, by_id);
     SCRATCH struct arena *scratch = arena_new(NULL, "page");
-    return webpage_new(e, s->page_id, s->url, sentinel_words(s, scratch).request);
+    return webpage_new(e, id, url, sentinel_words(s, scratch).request);
 }
 
 void webpage_set_text(char **to, const char *from)
@@ -257,7 +259,7 @@ void webpage_tell(struct webpage *p, const char *kind, const char *detail)
     char *text = detail ? arena_strdup(a, detail) : NULL;
     list_each (pos, &p->streams) {
         list_each (m, &list_entry(pos, struct stream, of_page)->members) {
-            struct sentinel *s = list_entry(m, struct life, in_stream)->sentinel;
+            struct sentinel *s = list_entry(m, struct place, in_stream)->life->sentinel;
             news->plan.steps[news->plan.nsteps++] = (struct store_step){
                     .kind = STORE_STEP_EVENT,
                     .sentinel_id = s->id,

@@ -81,7 +81,8 @@ static enum err take_header(struct reading *in, const char *line)
 {
     bool held;
     struct fetch_header *h = &in->headers[in->r->nheaders];
-    enum err e = secrets_fill(in->secrets, in->life, line, in->fault, &h->line, &held);
+    enum err e =
+            secrets_fill(in->secrets, in->life, line, in->r->url, in->fault, &h->line, &held);
     if (e != OK)
         return e;
     h->is_private = held || logs_in(str_of(line)); /* (3) */
@@ -135,7 +136,7 @@ enum err webrequest_read(const char *text, struct secrets *s, struct arena *life
         size_t key = strcspn(text, " \n"), line = strcspn(text, "\n");
         const char *behind = text + line + (text[line] == '\n');
         if (key == line && strncmp(text, "body", key) == 0)
-            return secrets_fill(s, life, behind, f, &ret_request->body, NULL);
+            return secrets_fill(s, life, behind, ret_request->url, f, &ret_request->body, NULL);
         enum err e = take_line(&in, arena_strndup(life, text, key),
                 key < line ? arena_strndup(life, text + key + 1, line - key - 1) : "");
         if (e != OK)

@@ -14,8 +14,9 @@
 char *webrequest_text(
         struct arena *life, const struct grammar_request *r, const char *sentinel);
 
-/* Fills method, body, headers and so on of *ret_request, with secrets in place.  What is
- * filled in lives in `life`, which should be short. */
+/* *ret_request has its URL already, which secrets may be bound to.  Fills method, body, headers
+ * and so on of *ret_request, with secrets in place.  What is filled in lives in `life`, which
+ * should be short. */
 MUST_USE enum err webrequest_read(const char *text, struct secrets *s, struct arena *life,
         struct fault *f, struct fetch_request *ret_request);
 

@@ -41,8 +41,6 @@ enum fetch_phase {
 struct fetch_run {
     CURL *easy;
     struct curl_slist *lines; /* of the request, in the transfer's arena */
-    bool is_plain;            /* the handle may serve another plain GET */
-    unsigned uses;            /* of the handle, this one included */
     struct fetch_headers headers;
     size_t header_bytes;
     bool has_part;  /* as much of the body as was wanted; the rest was left */
@@ -122,11 +120,6 @@ struct fetch {
     struct fetch_policy policy;
     CURLM *multi;
     CURLSH *share; /* TLS sessions */
-    struct fetch_spare_handle {
-        CURL *easy;
-        unsigned uses;
-    } spare_handles[64]; /* to be used again */
-    size_t nspare_handles;
     struct curl_slist *resolve;
     struct loop_timer curl_timer, pump_timer, later_timer;
     struct list free_sockets, free_hosts; /* to be used again */
@@ -155,7 +148,6 @@ bool fetch_multi_add(struct fetch_transfer *t);
 /* handle.c: the only place where an easy handle is made */
 bool fetch_handle_open(struct fetch_transfer *t);
 void fetch_handle_close(struct fetch_transfer *t);
-void fetch_handles_free(struct fetch *fe);
 
 /* queue.c */
 struct fetch_host *fetch_host_get(struct fetch *fe, const char *url);

@@ -12,13 +12,14 @@
  *  (5) bodies come undecoded except for chunks; all times are limited by deadline.c; and
  *  (6) nothing waits for a resolver thread, not even clean-up.
  *
- * Making a handle costs a tenth of a fetch, so those of plain requests are used again, but
- * only a few times: libcurl 7.88 counts over a handle's whole life how often a kept connection
- * was found dropped, and the sixth time is an error.
+ * Each hop has a handle of its own.  Using one again would save a tenth of a fetch, but in
+ * libcurl 7.88 a second answer whose first header line is folded reads the freed headers of
+ * the first, and dropped connections are counted over a handle's whole life, of which the
+ * sixth is an error.
  */
 #include "fetch/fetch_int.h"
 
-enum { BUFFER_BYTES = 32 * 1024, USES_MAX = 5 };
+enum { BUFFER_BYTES = 64 * 1024 };
 
 /* A wrong option is a mistake of ours (or a libcurl without it), not of the web. */
 #define SET(easy, option, value) CHECK(curl_easy_setopt((easy), (option), (value)) == CURLE_OK)
@@ -120,51 +121,23 @@ static void set_request(CURL *c, struct fetch_transfer *t)
     SET(c, CURLOPT_WRITEDATA, t);
 }
 
-/* A plain request's handle differs from another one's only in what set_request sets. */
-static bool is_plain(const struct fetch_transfer *t)
-{
-    const struct fetch_request *r = &t->ask;
-    return !t->cargo && !r->method && !r->jar && !r->user_agent && !r->timeout;
-}
-
 bool fetch_handle_open(struct fetch_transfer *t)
 {
-    struct fetch *fe = t->fetch;
-    struct fetch_run *run = t->run;
-    run->is_plain = is_plain(t);
-    if (run->is_plain && fe->nspare_handles > 0) {
-        struct fetch_spare_handle spare = fe->spare_handles[--fe->nspare_handles];
-        run->easy = spare.easy;
-        run->uses = spare.uses + 1;
-    } else {
-        run->easy = handle_new(t);
-        run->uses = 1;
-    }
-    if (run->easy)
-        set_request(run->easy, t);
-    return run->easy;
+    CURL *c = handle_new(t);
+    if (!c)
+        return false;
+    t->run->easy = c;
+    set_request(c, t);
+    return true;
 }
 
 void fetch_handle_close(struct fetch_transfer *t)
 {
-    struct fetch *fe = t->fetch;
     struct fetch_run *run = t->run;
-    if (!run->easy)
-        return;
-    curl_multi_remove_handle(fe->multi, run->easy); /* not being in it is fine */
-    SET(run->easy, CURLOPT_ERRORBUFFER, NULL);      /* which is about to go */
-    if (run->is_plain && run->uses < USES_MAX &&
-            fe->nspare_handles < countof(fe->spare_handles))
-        fe->spare_handles[fe->nspare_handles++] =
-                (struct fetch_spare_handle){run->easy, run->uses};
-    else
+    if (run->easy) {
+        curl_multi_remove_handle(t->fetch->multi, run->easy); /* not being in it is fine */
         curl_easy_cleanup(run->easy);
+    }
     run->easy = NULL;
     run->lines = NULL;
-}
-
-void fetch_handles_free(struct fetch *fe)
-{
-    while (fe->nspare_handles > 0)
-        curl_easy_cleanup(fe->spare_handles[--fe->nspare_handles].easy);
 }

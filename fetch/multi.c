@@ -118,7 +118,6 @@ bool fetch_multi_add(struct fetch_transfer *t)
 
 void fetch_multi_close(struct fetch *fe)
 {
-    fetch_handles_free(fe);
     curl_multi_cleanup(fe->multi);
     curl_share_cleanup(fe->share);
     loop_timer_stop(fe->loop, &fe->curl_timer);

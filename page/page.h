@@ -139,8 +139,8 @@ bool page_url_resolve(struct str base, struct str reference, struct buf *out);
 
 enum page_selector_language { PAGE_XPATH, PAGE_CSS };
 
-/* Which elements are meant: location paths with predicates on position, attributes and
- * text, or selectors of names, ids, classes, attributes and places.  Any thread. */
+/* Which elements are meant: XPath 1.0 without namespaces and variables, with the functions of
+ * a closed list; or selectors of names, ids, classes, attributes and places.  Any thread. */
 struct page_selector;
 
 MUST_USE enum err page_selector_new(struct arena *life, enum page_selector_language language,

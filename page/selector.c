@@ -2,13 +2,11 @@
  *
  * A step is evaluated for all elements at once, in document order, so a selector costs its
  * steps times the page, whatever it says.  It must hold that
- *  (1) positions are counted among siblings that passed the tests before, as XPath does;
- *  (2) html, head, body and tbody, which a page may leave out and a browser shows all the
+ *  (1) html, head, body and tbody, which a page may leave out and a browser shows all the
  *      same, may be named in a path where they are missing; and
- *  (3) comparing texts has a limit: a test on the text of nested elements reads it again for
- *      each level.
+ *  (2) counting places among siblings has a limit: each of them counts all of them again.
  */
-#include "page/selector.h"
+#include "page/xpath.h"
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
@@ -95,7 +93,7 @@ enum err page_selector_new(struct arena *life, enum page_selector_language langu
 
 /* ---- finding ----------------------------------------------------------------------------- */
 
-#define TEXT_BYTES_MAX ((uint64_t)200 << 20)
+#define STEPS_MAX ((uint64_t)25 << 20)
 
 struct finder {
     const struct page_digest *d;
@@ -104,7 +102,7 @@ struct finder {
     uint32_t *parent;           /* nodes, that is the document, for a root */
     uint32_t *siblings;         /* scratch: elements of one parent that passed so far */
     bool *now, *before, *below; /* by node, and one for the document */
-    uint64_t text_bytes;
+    uint64_t steps;
 };
 
 static struct str attribute_of(const struct page_digest *d, uint32_t node, const char *name)
@@ -113,31 +111,6 @@ static struct str attribute_of(const struct page_digest *d, uint32_t node, const
         if (str_equal_nocase(page_attr_name(d, a), str_of(name)))
             return page_attr_value(d, a);
     return (struct str){NULL, 0};
-}
-
-/* The text of an element, or only of its own text children, blocks with spaces between. */
-static struct str text_of(struct finder *x, uint32_t node, bool own, struct buf *out)
-{
-    const struct page_digest *d = x->d;
-    uint32_t low = 0, high = d->texts;
-
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (d->text_node[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < d->texts && d->text_node[low] < x->end[node]; low++) {
-        struct str s = page_text(d, low);
-        if (own && x->parent[d->text_node[low]] != node)
-            continue;
-        if (out->len && (own || d->text_block[low]))
-            buf_putc(out, ' ');
-        buf_append(out, s.ptr, s.len);
-    }
-    x->text_bytes += out->len + 1;
-    return (struct str){buf_text(out), out->len};
 }
 
 static bool has_word(struct str s, struct str word)
@@ -170,7 +143,6 @@ static bool value_passes(const struct test *t, struct str s)
         return s.ptr && memmem(s.ptr, s.len, v.ptr, v.len) != NULL;
     case TEST_WORD:
         return s.ptr && has_word(s, v);
-    case TEST_POSITION:
     case TEST_CHILD_NUMBER:
     case TEST_TYPE_NUMBER:
         break;
@@ -190,22 +162,18 @@ static bool number_passes(struct finder *x, const struct test *t, uint32_t node)
                       (t->kind == TEST_CHILD_NUMBER || x->d->tags[i] == x->d->tags[node]);
         count += counts;
         place += counts && i <= node;
-        x->text_bytes += 8; /* (3): it is work of the same kind */
+        x->steps++; /* (2) */
     }
     return t->n ? place == t->n : place == count;
 }
 
 static bool test_passes(struct finder *x, const struct test *t, uint32_t node)
 {
-    BUF(text, PAGE_DIGEST_MAX);
-
-    if (x->text_bytes > TEXT_BYTES_MAX)
+    if (x->steps > STEPS_MAX)
         return false;
     if (t->kind == TEST_CHILD_NUMBER || t->kind == TEST_TYPE_NUMBER)
         return number_passes(x, t, node);
-    if (t->name)
-        return value_passes(t, attribute_of(x->d, node, t->name));
-    return value_passes(t, text_of(x, node, t->own_text, &text));
+    return value_passes(t, attribute_of(x->d, node, t->name));
 }
 
 static bool name_passes(const struct finder *x, const struct step *s, uint32_t node)
@@ -252,15 +220,14 @@ static bool step_children(struct finder *x, const struct step *s, uint32_t paren
         any_before |= x->before[i];
         previous = i;
     }
-    for (const struct test *t = s->tests; t; t = t->next) { /* (1) */
-        uint32_t kept = 0, all = n;
-        for (uint32_t i = 0; i < all; i++) {
-            bool passes = t->kind == TEST_POSITION ? (t->n ? i + 1 == t->n : i + 1 == all)
-                                                   : test_passes(x, t, x->siblings[i]);
-            if (passes)
-                x->siblings[kept++] = x->siblings[i];
-        }
-        n = kept;
+    uint32_t all = n;
+    n = 0;
+    for (uint32_t i = 0; i < all; i++) {
+        const struct test *t = s->tests;
+        while (t && test_passes(x, t, x->siblings[i]))
+            t = t->next;
+        if (!t)
+            x->siblings[n++] = x->siblings[i];
     }
     for (uint32_t i = 0; i < n; i++)
         x->now[x->siblings[i]] = true;
@@ -287,7 +254,7 @@ static void step_all(struct finder *x, const struct step *s)
     for (uint32_t i = 0; i < n; i++)
         if (x->d->children[i])
             any |= step_children(x, s, i);
-    if (any || !may_be_missing(s)) { /* (2): else we stay where we are */
+    if (any || !may_be_missing(s)) { /* (1): else we stay where we are */
         bool *was = x->before;
         x->before = x->now;
         x->now = was;
@@ -397,7 +364,12 @@ enum err page_region(const struct page_digest *d, const struct page_selector *s,
     struct page_source src = {"", 0, NULL, page_base(d).ptr};
     BUF(block, PAGE_DIGEST_MAX);
 
-    if (x.text_bytes > TEXT_BYTES_MAX)
+    if (s->xpath) {
+        enum err wrong = xpath_select(s->xpath, d, selected, f);
+        if (wrong)
+            return wrong;
+    }
+    if (x.steps > STEPS_MAX)
         return fault_set(f, ERR_LIMIT, "the selector takes too long on this page");
     CLEANUP(build_done) struct build b;
     build_init(&b, PAGE_DIGEST_MAX, /* xml= */ false);

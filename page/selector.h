@@ -1,7 +1,8 @@
-/* selector -- what XPath and CSS have in common, as selector.c evaluates it.
+/* selector -- selectors of CSS as selector.c evaluates them, and what reading XPath and CSS
+ * have in common.
  *
  * A selector is a list of alternatives; an alternative is a row of steps, each a relation
- * to the step before, a name, and tests.  xpath.c and css.c read their languages into this.
+ * to the step before, a name, and tests.  css.c reads its language into this.
  */
 #pragma once
 #include "page/page_int.h"
@@ -9,11 +10,10 @@
 enum relation { RELATION_CHILD, RELATION_BELOW, RELATION_NEXT, RELATION_AFTER };
 
 enum test_kind {
-    TEST_POSITION,     /* n-th of those that passed so far among their siblings; 0: last */
     TEST_CHILD_NUMBER, /* n-th element of its parent; 0: last */
     TEST_TYPE_NUMBER,  /* n-th element of its name in its parent; 0: last */
     TEST_HAS,          /* attribute is there */
-    TEST_EQUALS,       /* attribute, or text where the name is NULL */
+    TEST_EQUALS,
     TEST_STARTS,
     TEST_ENDS,
     TEST_CONTAINS,
@@ -22,10 +22,9 @@ enum test_kind {
 
 struct test {
     enum test_kind kind;
-    const char *name; /* attribute; NULL: the text of the element */
+    const char *name; /* attribute */
     const char *value;
     unsigned n;
-    bool own_text; /* text() rather than . */
     struct test *next;
 };
 
@@ -36,9 +35,12 @@ struct step {
     struct step *next;
 };
 
+struct xpath_expr;
+
 struct page_selector {
-    struct step **alternatives;
+    struct step **alternatives; /* CSS */
     size_t count;
+    struct xpath_expr *xpath; /* XPath: instead of these */
 };
 
 enum { SELECTOR_BYTES = 4096 };

@@ -341,6 +341,8 @@ static enum err record_changes(
         struct conn *c, struct progress *g, struct arena *scratch, struct fault *f)
 {
     enum err e = find_out(c, g, scratch, f);
+    if (!e && (!g->was_done || g->job->exists)) /* putting it twice is putting it once */
+        e = put_constituents(c, g->job, scratch, f);
     if (e || g->was_done)
         return e;
     CRASH_POINT("after_version_row");
@@ -369,6 +371,10 @@ static enum err finish_version(
     if (!e && job->nseen_by)
         e = note_seen(c, job, scratch, f);
     CRASH_POINT("after_seen");
+    if (!e && job->nnotes)
+        e = put_notes(c, job, scratch, f);
+    if (!e && job->nsights)
+        e = put_sights(c, job->sights, job->nsights, scratch, f);
     if (!e)
         e = put_state(c, job, scratch, f);
     CRASH_POINT("after_page_state");

@@ -95,6 +95,37 @@ enum err drop_unused_bodies(
     return e;
 }
 
+/* The further pages of a sentinel over several. */
+static enum err put_places(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    enum err e = OK;
+    for (size_t i = 0; !e && i < st->nmore; i++) {
+        bool is_new;
+        struct store_step page = {.url = st->more_urls[i], .request = st->request};
+        e = need_page(c, &page, scratch, f, &st->ret_more_ids[i], &is_new);
+        PARAMS(p, scratch);
+        params_int(&p, st->ret_id);
+        params_int(&p, (int64_t)i + 1);
+        params_int(&p, st->ret_more_ids[i]);
+        if (!e)
+            e = conn_run(c, SQL_PLACE_PUT, &p, f, NULL);
+    }
+    return e;
+}
+
+static enum err find_places(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    RESULT r = NULL;
+    PARAMS(p, scratch);
+    params_int(&p, st->ret_id);
+    enum err e = st->nmore ? conn_run(c, SQL_PLACES_OF, &p, f, &r) : OK;
+    for (size_t i = 0; !e && i < st->nmore && (int)i < PQntuples(r); i++)
+        st->ret_more_ids[i] = result_int(r, (int)i, 0);
+    return e;
+}
+
 static enum err drop_page_if_unused(
         struct conn *c, int64_t page_id, struct arena *scratch, struct fault *f)
 {
@@ -229,10 +260,27 @@ static enum err step_create(
     PARAMS(q, scratch);
     params_int(&q, st->ret_id);
     e = conn_run(c, SQL_SENTINEL_STATE_PUT, &q, f, NULL);
+    if (!e)
+        e = put_places(c, st, scratch, f);
     return e ? e : put_tells(c, st->ret_id, st, scratch, f);
 }
 
-/* Whoever takes a place has seen the version that is current then, and nothing before it. */
+/* Another definition may name other pages; those nobody watches any more go. */
+static enum err replace_places(
+        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
+{
+    RESULT old = NULL;
+    PARAMS(p, scratch);
+    params_int(&p, st->sentinel_id);
+    enum err e = conn_run(c, SQL_PLACES_DROP, &p, f, &old);
+    if (!e)
+        e = put_places(c, st, scratch, f);
+    for (int i = 0; !e && i < PQntuples(old); i++)
+        e = drop_page_if_unused(c, result_int(old, i, 0), scratch, f);
+    return e;
+}
+
+/* Whoever had a place has seen at least what was current when it took it. */
 static enum err see_base(
         struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
 {
@@ -286,9 +334,14 @@ static enum err step_replace(struct conn *c, struct store_step *st, const struct
     e = conn_run(c, SQL_SENTINEL_REPLACE, &p, f, NULL);
     if (e)
         return name_taken(c, e, st->name ? st->name : k->name, f);
-    e = st->keeps_place ? OK : forget_versions(c, st, scratch, f);
+    e = replace_tells(c, st, scratch, f);
+    if (e)
+        return e;
+    if (st->keeps_place)
+        return find_places(c, st, scratch, f);
+    e = forget_versions(c, st, scratch, f);
     if (!e)
-        e = replace_tells(c, st, scratch, f);
+        e = replace_places(c, st, scratch, f);
     if (e)
         return e;
     return st->ret_page_id == k->page_id ? OK : drop_page_if_unused(c, k->page_id, scratch, f);
@@ -308,7 +361,9 @@ static enum err step_state(
     params_time(&p, st->ends_at);
     params_time(&p, st->entered_at);
     enum err e = conn_run(c, SQL_SENTINEL_STATE, &p, f, NULL);
-    return e ? e : see_base(c, st, scratch, f);
+    if (!e)
+        e = st->enters ? forget_versions(c, st, scratch, f) : see_base(c, st, scratch, f);
+    return e || !st->nsights ? e : put_sights(c, st->sights, st->nsights, scratch, f);
 }
 
 /* A sentinel that was replaced may have watched more pages than the last one. */
@@ -433,7 +488,7 @@ static enum err answer(struct conn *c, const struct store_plan_job *job, msec no
 static enum err find_created(
         struct conn *c, struct store_step *st, struct arena *scratch, struct fault *f)
 {
-    if (st->kind != STORE_STEP_CREATE)
+    if (st->kind != STORE_STEP_CREATE && st->kind != STORE_STEP_REPLACE)
         return OK;
     RESULT r = NULL;
     PARAMS(p, scratch);
@@ -442,6 +497,7 @@ static enum err find_created(
     if (!e && PQntuples(r)) {
         st->ret_id = result_int(r, 0, 0);
         st->ret_page_id = result_int(r, 0, 1);
+        e = find_places(c, st, scratch, f);
     }
     return e;
 }

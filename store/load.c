@@ -7,6 +7,7 @@
  */
 #include "store/store_int.h"
 #include <endian.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Whom the rows are for. */
@@ -42,6 +43,22 @@ static const char *text_of(const PGresult *r, int column)
     return result_text(r, 0, column);
 }
 
+/* {4,0,9} as numbers. */
+static const int64_t *numbers(struct arena *life, const char *array, size_t *ret_count)
+{
+    size_t n = 0;
+    for (const char *c = array; c && *c; c++)
+        n += *c == ',' || *c == '}';
+    int64_t *all = arena_array_of(life, n + 1, int64_t);
+    *ret_count = 0;
+    for (const char *at = array ? array + 1 : ""; *at && *at != '}';) {
+        char *end;
+        all[(*ret_count)++] = strtoll(at, &end, 10);
+        at = *end == ',' ? end + 1 : end;
+    }
+    return all;
+}
+
 static void take_sentinel(const PGresult *r, void *arg)
 {
     struct loading *l = arg;
@@ -62,7 +79,10 @@ static void take_sentinel(const PGresult *r, void *arg)
             .last_version = int_of(r, 13),
             .url = text_of(r, 14),
             .has_points = PQgetvalue(r, 0, 15)[0] != 0,
+            .answers = text_of(r, 17),
     };
+    SCRATCH struct arena *scratch = arena_new(NULL, "seen");
+    row.seen = numbers(scratch, text_of(r, 16), &row.nseen);
     l->sentinel(&row, l->arg);
 }
 
@@ -109,7 +129,57 @@ enum err store_load_sentinels(struct store *s, struct fault *f,
     return load(s, SQL_LOAD_SENTINELS, take_sentinel, &l, f);
 }
 
-/* There are few of them. */
+/* There are few of these. */
+enum err store_load_places(struct store *s, struct fault *f,
+        void (*each)(const struct store_place *row, void *arg), void *arg)
+{
+    RESULT r = NULL;
+    enum err e = store_connect(s, f);
+    if (!e)
+        e = conn_run(&s->conn, SQL_LOAD_PLACES, NULL, f, &r);
+    for (int i = 0; !e && i < PQntuples(r); i++) {
+        struct store_place row = {
+                .sentinel_id = result_int(r, i, 0),
+                .place = (unsigned)result_int(r, i, 1),
+                .page_id = result_int(r, i, 2),
+                .url = result_text(r, i, 3),
+                .answers = result_text(r, i, 5),
+        };
+        SCRATCH struct arena *scratch = arena_new(NULL, "place");
+        row.seen = numbers(scratch, result_text(r, i, 4), &row.nseen);
+        each(&row, arg);
+    }
+    return e;
+}
+
+enum err store_load_constituents(struct store *s, struct fault *f,
+        void (*each)(const struct store_constituent *row, void *arg), void *arg)
+{
+    RESULT r = NULL;
+    enum err e = store_connect(s, f);
+    if (!e)
+        e = conn_run(&s->conn, SQL_LOAD_CONSTITUENTS, NULL, f, &r);
+    for (int i = 0; !e && i < PQntuples(r); i++) {
+        struct store_constituent row = {
+                .sentinel_id = result_int(r, i, 0),
+                .conjunct = (unsigned)result_int(r, i, 1),
+                .part = (unsigned)result_int(r, i, 2),
+                .forbids = result_text(r, i, 3)[0] == 't',
+                .at = result_time(r, i, 4),
+                .old_version = result_int(r, i, 5),
+                .new_version = result_int(r, i, 6),
+                .inserted = (unsigned)result_int(r, i, 7),
+                .deleted = (unsigned)result_int(r, i, 8),
+                .updated = (unsigned)result_int(r, i, 9),
+                .moved = (unsigned)result_int(r, i, 10),
+                .summary = result_text(r, i, 11),
+                .detail = result_text(r, i, 12),
+        };
+        each(&row, arg);
+    }
+    return e;
+}
+
 enum err store_load_hosts(struct store *s, struct fault *f,
         void (*each)(const char *name, msec distrusted_until, void *arg), void *arg)
 {

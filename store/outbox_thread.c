@@ -300,6 +300,22 @@ enum err store_outbox_start(struct store *s, struct loop *loop,
     return OK;
 }
 
+/* What is left when the thread has ended; giving it back may submit more. */
+static void fail_queued(struct store_outbox *o)
+{
+    do {
+        lock_take(&o->lock);
+        list_each (l, &o->queue) {
+            struct store_job *job = list_entry(l, struct store_job, link);
+            list_remove(l);
+            job->err = fault_set(&job->fault, ERR_STORE, "the database did not answer in time");
+            list_append(&o->finished, l);
+        }
+        lock_release(&o->lock);
+        give_back(o);
+    } while (!list_is_empty(&o->queue));
+}
+
 void store_outbox_stop(struct store_outbox *o, msec wait)
 {
     msec until = clock_mono(&clock_system) + wait;
@@ -316,14 +332,6 @@ void store_outbox_stop(struct store_outbox *o, msec wait)
     lock_release(&o->lock);
     wake_thread(o);
     CHECK(pthread_join(o->thread, NULL) == 0);
-    lock_take(&o->lock);
-    list_each (l, &o->queue) {
-        struct store_job *job = list_entry(l, struct store_job, link);
-        list_remove(l);
-        job->err = fault_set(&job->fault, ERR_STORE, "the database did not answer in time");
-        list_append(&o->finished, l);
-    }
-    lock_release(&o->lock);
-    give_back(o);
+    fail_queued(o);
     release(o);
 }

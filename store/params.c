@@ -118,6 +118,12 @@ void array_bool(struct buf *b, bool v)
     buf_putc(b, v ? 't' : 'f');
 }
 
+void array_null(struct buf *b)
+{
+    comma(b);
+    buf_puts(b, "NULL");
+}
+
 void array_text(struct buf *b, struct arena *scratch, const char *s)
 {
     comma(b);

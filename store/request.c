@@ -136,7 +136,8 @@ static enum err run_once(struct store *s, struct store_job *job, struct arena *s
     if (job->kind == STORE_JOB_LOAD) /* reading needs no transaction */
         return apply(&s->conn, job, clock_wall(s->options.clock), scratch, f);
     enum err e = conn_run(&s->conn, SQL_BEGIN, NULL, f, NULL);
-    if (!e && s->options.role == STORE_COMMAND && job->kind != STORE_JOB_LOAD)
+    bool writes = job->kind != STORE_JOB_LOAD;
+    if (!e && writes && s->options.role == STORE_COMMAND)
         e = conn_run(&s->conn, SQL_COMMAND_LOCK, NULL, f, &free_to_write);
     if (!e && free_to_write && PQgetvalue(free_to_write, 0, 0)[0] != 't') {
         s->conn.trouble = CONN_FINE;

@@ -95,7 +95,8 @@ enum store_query {
     STORE_Q_FIGURES,       /* one row: counts of sentinels by state, pages, versions, changes,
                               pending, bytes */
     STORE_Q_PAGE,          /* $1 url: when it is fetched, and why then */
-    STORE_Q_NAMES,         /* every name, for "did you mean" */
+    STORE_Q_STORED, /* $1 url, $2 request: page_id, version and fetched_at of each kept */
+    STORE_Q_NAMES,  /* every name, for "did you mean" */
     STORE_QUERY_COUNT
 };
 
@@ -141,6 +142,19 @@ struct store_sentinel {
     int64_t base_version;      /* pairs older than this do not concern it */
     int64_t last_version;      /* the newest version it was shown */
     bool has_points;           /* false: written by an older engine, see STORE_STEP_POINTS */
+    const int64_t *seen;       /* the versions it will compare with, as in store_sight */
+    size_t nseen;
+    const char *answers; /* what its questions remember; NULL: nothing */
+};
+
+/* A further page of a sentinel over several pages. */
+struct store_place {
+    int64_t sentinel_id, page_id;
+    unsigned place; /* from 1 */
+    const char *url;
+    const int64_t *seen; /* as in store_sight */
+    size_t nseen;
+    const char *answers;
 };
 
 struct store_page {
@@ -162,6 +176,12 @@ struct store_page {
  * last until `each` returns. */
 MUST_USE enum err store_load_sentinels(struct store *s, struct fault *f,
         void (*each)(const struct store_sentinel *row, void *arg), void *arg);
+/* After the sentinels: by sentinel and place; by sentinel and time. */
+struct store_constituent;
+MUST_USE enum err store_load_places(struct store *s, struct fault *f,
+        void (*each)(const struct store_place *row, void *arg), void *arg);
+MUST_USE enum err store_load_constituents(struct store *s, struct fault *f,
+        void (*each)(const struct store_constituent *row, void *arg), void *arg);
 /* Hosts whose validators are not believed. */
 MUST_USE enum err store_load_hosts(struct store *s, struct fault *f,
         void (*each)(const char *name, msec distrusted_until, void *arg), void *arg);
@@ -217,6 +237,38 @@ struct store_evaluation { /* every sentinel a version was looked at for, changed
     const char *reason; /* for U */
 };
 
+/* What a sentinel keeps in mind of a page after this version. */
+struct store_sight {
+    int64_t sentinel_id;
+    unsigned place;      /* which of its pages */
+    msec since;          /* when it took its place: the memory is of that stay */
+    const int64_t *seen; /* versions by position, the newest last; 0: counted, not needed */
+    size_t nseen;        /* 0: nothing new of this */
+    const char *answers; /* of its questions; NULL: nothing new of this */
+};
+
+/* A change that waits for others on other pages, or one there must not be. */
+struct store_constituent {
+    int64_t sentinel_id;
+    unsigned conjunct, part;
+    bool forbids; /* it takes the place of the part's one before */
+    msec at;
+    int64_t old_version, new_version;
+    unsigned inserted, deleted, updated, moved;
+    const char *summary, *detail; /* detail NULL: none */
+};
+
+struct store_note { /* a row in vigil.events */
+    int64_t sentinel_id;
+    const char *kind, *detail;
+};
+
+struct store_forget { /* what a conjunct has collected; done before constituents are put */
+    int64_t sentinel_id;
+    unsigned conjunct;
+    msec before; /* MSEC_NEVER: all of it */
+};
+
 /* What a fetch left behind, with a version or without. Absolute values: applying twice
  * is applying once. */
 struct store_fetch_state {
@@ -250,6 +302,14 @@ struct store_version_job {
     size_t nevaluations;
     const int64_t *seen_by; /* sentinels this version was shown to, evaluated or not */
     size_t nseen_by;
+    const struct store_sight *sights;
+    size_t nsights;
+    const struct store_forget *forgets;
+    size_t nforgets;
+    const struct store_constituent *constituents;
+    size_t nconstituents;
+    const struct store_note *notes;
+    size_t nnotes;
     int64_t *ret_change_ids; /* room for nchanges; filled before done; 0: the sentinel was
                                 dropped meanwhile, so its change was not recorded */
 };
@@ -301,6 +361,12 @@ struct store_step {
     const char *event_detail; /* text; NULL: none */
     msec event_at;            /* nominal */
     msec event_actual_at;     /* when it was carried out */
+    const char *const *more_urls; /* CREATE, REPLACE: its further pages */
+    size_t nmore;
+    int64_t *ret_more_ids; /* room for nmore */
+    bool enters; /* STATE: it takes its place, and has seen base_version and no other */
+    const struct store_sight *sights; /* and what it begins with on its further pages */
+    size_t nsights;
     int64_t ret_id, ret_page_id;
     bool ret_page_is_new;
 };

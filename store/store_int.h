@@ -73,6 +73,7 @@ void array_begin(struct buf *b);
 void array_int(struct buf *b, int64_t n);
 void array_text(struct buf *b, struct arena *scratch, const char *s);
 void array_bool(struct buf *b, bool v);
+void array_null(struct buf *b);
 void array_end(struct buf *b);
 const char *text_clean(struct arena *scratch, const char *s);
 const char *json_clean(struct arena *scratch, const char *s);
@@ -145,6 +146,13 @@ MUST_USE enum err apply_versions(struct conn *c, struct store_version_job *const
         size_t n, struct arena *scratch, struct fault *f);
 MUST_USE enum err apply_touch(
         struct conn *c, struct store_touch_job *job, struct arena *scratch, struct fault *f);
+/* apply_sight.c: what sentinels keep in mind */
+MUST_USE enum err put_sights(struct conn *c, const struct store_sight *sights, size_t n,
+        struct arena *scratch, struct fault *f);
+MUST_USE enum err put_notes(struct conn *c, const struct store_version_job *job,
+        struct arena *scratch, struct fault *f);
+MUST_USE enum err put_constituents(struct conn *c, const struct store_version_job *job,
+        struct arena *scratch, struct fault *f);
 MUST_USE enum err apply_plan(struct conn *c, struct store_plan_job *job, msec now,
         struct arena *scratch, struct fault *f);
 MUST_USE enum err apply_load(

@@ -58,6 +58,7 @@ CREATE TABLE vigil_kb.tell (
     PRIMARY KEY (sentinel_id, place)
 );
 CREATE INDEX tell_lane ON vigil_kb.tell (lane_id);
+CREATE INDEX tell_operator ON vigil_kb.tell (sentinel_id) WHERE place >= 1000;
 COMMENT ON COLUMN vigil_kb.tell.lane_id IS 'Empty: the commit itself delivers, the database is the receiver';
 
 INSERT INTO vigil_kb.telling (sentinel_id) SELECT id FROM vigil_kb.sentinel;

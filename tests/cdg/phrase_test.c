@@ -205,9 +205,10 @@ static const struct cdg_version *give_old(int64_t number, void *arg)
     return number == s->last->number ? s->last : NULL;
 }
 
-static struct str give_state(int64_t sentinel_id, void *arg)
+static struct str give_state(int64_t sentinel_id, unsigned part, void *arg)
 {
     (void)sentinel_id;
+    (void)part;
     return ((struct story *)arg)->state;
 }
 

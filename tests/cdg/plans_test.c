@@ -1,11 +1,16 @@
 /* Plans on a pool while sentinels join and leave: each version is compared for exactly those
  * who were there when its plan was taken, as a naive count per sentinel says, and in order.
- * Meant to be run under the thread sanitizer as well. */
+ * Meant to be run under the thread sanitizer as well.
+ *
+ *     VIGIL_TEST_SECONDS=n    goes on for so long
+ */
 #include "base/inbox.h"
 #include "tests/cdg/cdg_help.h"
+#include "base/time.h"
 #include <stdatomic.h>
+#include <stdlib.h>
 
-enum { PAGES = 8, SENTINELS = 24, VERSIONS = 40, STEPS = 3000, OPTIONS = 4 };
+enum { PAGES = 1000, SENTINELS = 24, VERSIONS = 40, STEPS = 40000, OPTIONS = 4, THREADS = 8 };
 
 struct sentinel { /* the naive model: one sentinel on one page */
     bool joined;
@@ -162,8 +167,41 @@ static void receive(void)
     }
 }
 
-TEST(model, "random joins, leaves and versions on four threads agree with a naive count")
+/* Every page begins anew: nobody is there, no version was seen. */
+static void empty(void)
 {
+    struct cdg_stats stats;
+    for (int p = 0; p < PAGES; p++)
+        for (int i = 0; i < SENTINELS; i++)
+            cdg_leave(world.g, p, i);
+    cdg_stats_get(world.g, &stats);
+    EXPECT_INT(stats.pages + stats.groups + stats.members + stats.questions + stats.composites +
+                       stats.plans,
+            0);
+    memset(world.model, 0, sizeof world.model);
+    memset(world.latest, 0, sizeof world.latest);
+    memset(world.delivered, 0, sizeof world.delivered);
+}
+
+static void hammer(struct cdg_locks *locks)
+{
+    for (int step = 0; step < STEPS; step++) {
+        if (pick(3) == 0)
+            publish(locks);
+        else
+            join_or_leave();
+        receive();
+    }
+    while (world.pending)
+        receive();
+    empty();
+}
+
+TEST(model,
+        "joins, leaves and versions of 1,000 pages on eight threads agree with a naive count")
+{
+    const char *seconds = getenv("VIGIL_TEST_SECONDS");
+    msec until = clock_mono(&clock_system) + (seconds ? strtoll(seconds, NULL, 10) * 1000 : 0);
     world.life = arena_new(NULL, "world");
     world.g = cdg_new(world.life);
     world.state = 2026;
@@ -172,27 +210,13 @@ TEST(model, "random joins, leaves and versions on four threads agree with a naiv
         world.versions[v] = version_of(world.life, v,
                 arena_printf(world.life, "<p>version %d</p><a href=/%d>x</a>", (int)v, (int)v),
                 "text/html");
-    struct pool *pool = pool_new(4, "test");
-    struct cdg_locks *locks = cdg_locks_new(pool, 3);
-    for (int step = 0; step < STEPS; step++) {
-        if (pick(8) == 0)
-            publish(locks);
-        else
-            join_or_leave();
-        receive();
-    }
-    while (world.pending)
-        receive();
+    struct pool *pool = pool_new(THREADS, "test");
+    struct cdg_locks *locks = cdg_locks_new(pool, 64);
+    do
+        hammer(locks);
+    while (clock_mono(&clock_system) < until);
     pool_free(pool);
     cdg_locks_free(locks);
-    for (int p = 0; p < PAGES; p++)
-        for (int i = 0; i < SENTINELS; i++)
-            cdg_leave(world.g, p, i);
-    struct cdg_stats stats;
-    cdg_stats_get(world.g, &stats);
-    EXPECT_INT(stats.pages + stats.groups + stats.members + stats.questions + stats.composites +
-                       stats.plans,
-            0);
     inbox_done(&inbox);
     arena_free(world.life);
 }

@@ -45,7 +45,23 @@ TEST(xpath, "paths choose by name, place, attribute and text")
             {"//li[@title and contains(.,'4')]", "+4"}, {"//p[@lang][1]", "+6"},
             {"//p[2][@lang]", "+6"}, {"h1", "+t"},
             {"//div[contains(@class,'b')]", "+1 +2 +3 +4"},
-            {"/html/body/table/tbody/tr/td", "+7"},
+            {"/html/body/table/tbody/tr/td", "+7"}, {"//div[ul]", "+1 +2 +3 +4"},
+            {"//p[not(@lang)]", "+1 +2 +5"}, {"//p[@lang or . = 1]", "+1 +6"},
+            {"//p[position() > 1]", "+2 +6"}, {"//p[position() mod 2 = 1]", "+1 +5"},
+            {"//li[. > 3]", "+4"}, {"//li[. = 2 + 2]", "+4"}, {"//li/..", "+3 +4"},
+            {"//li[2]/preceding-sibling::li", "+3"}, {"//h1/following-sibling::p", "+5 +6"},
+            {"//h1/following::li", "+3 +4"}, {"//td/preceding::li[1]", "+4"},
+            {"//li[1]/ancestor::div/p", "+1 +2"}, {"//p[count(../p) = 2][1]", "+1 +5"},
+            {"//*[string-length(@class) = 3]", "+t"}, {"//*[name() = 'h1']", "+t"},
+            {"id('top')", "+t"}, {"//div/p/text()", "+1 +2"}, {"//*[@title]/@title", "+4"},
+            {"(//p)[3]", "+5"}, {"(//p)[last()]", "+6"},
+            {"//p[normalize-space(.) = '5']", "+5"},
+            {"//p[substring-after(@lang, '-') = 'CH']", "+6"},
+            {"//p[translate(@lang, 'DECH', 'dech') = 'de-ch']", "+6"},
+            {"//ul[sum(li) = 7]", "+3 +4"}, {"//p[self::p and true()]", "+1 +2 +5 +6"},
+            {"//div/descendant::li[2]", "+4"},
+            {"//p[. = //li]", "U: the region is in neither version"}, {"//P[@LANG]", "+6"},
+            {"//p[0]", "U: the region is in neither version"},
             {"//q", "U: the region is in neither version"},
             {"/p", "U: the region is in neither version"}};
     for (size_t i = 0; i < countof(cases); i++)
@@ -137,8 +153,10 @@ static enum err checked(enum cdg_region language, const char *selector)
 
 TEST(refused, "what is not understood is refused, not misread")
 {
-    static const char *const paths[] = {"", "//", "//p[", "//p[0]", "//p[foo(.)]", "//p[@a=b]",
-            "count(//p)", "//ancestor::p", "//p]", "//p[li]", "string(/)"};
+    static const char *const paths[] = {"", "//", "//p[", "//p[]", "//p[foo(.)]", "//p[@]",
+            "count(//p)", "//namespace::p", "//p]", "string(/)", "1", "'p'", "//p[$x]",
+            "//p[document('x')]", "//p[unparsed-text('/etc/passwd')]", "//p/comment()",
+            "//p[contains(.)]", "//p[not()]", "//p = 1", "//p[1", "//p[(1]", "//p[. = 'x]"};
     static const char *const selectors[] = {"", ">", "p >", "p:hover", "p[", "p[a", "p,", "#",
             "li:nth-child(odd)", "p::before", "p{}"};
     for (size_t i = 0; i < countof(paths); i++)
@@ -149,6 +167,40 @@ TEST(refused, "what is not understood is refused, not misread")
     struct fault f;
     raw.leaf.raw = true;
     EXPECT_INT(cdg_check(&raw, (struct cdg_compare){CDG_PAIRWISE, 0}, &f), ERR_UNSUPPORTED);
+}
+
+TEST(any_tokens, "any row of XPath's words is read or refused, and what was read answers")
+{
+    static const char *const tokens[] = {"/", "//", "p", "li", "*", "@", "@class", "[", "]",
+            "(", ")", ".", "..", "|", "and", "or", "not(", "=", "!=", "<", "+", "-", "div",
+            "mod", "1", "2.5", "'x'", "text()", "node()", "last()", "position()", "count(",
+            "string(",
+            "::", "ancestor::", "following::", "preceding-sibling::", "self::", "substring(",
+            ",", "concat(", "id(", "sum(", "translate(", "normalize-space("};
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    struct cdg_version *v = version_of(life, 1, page, "text/html");
+    uint32_t state = 5;
+    unsigned read = 0;
+    for (int round = 0; round < 30000; round++) {
+        SCRATCH struct arena *own = arena_new(NULL, "t");
+        BUF(text, 1000);
+        struct page_selector *s;
+        struct page_digest *region;
+        struct fault f = {.code = OK};
+        bool found;
+        for (unsigned n = 1 + round % 9; n > 0; n--) {
+            state = state * 1664525u + 1013904223u;
+            buf_printf(&text, "%s ", tokens[(state >> 12) % countof(tokens)]);
+        }
+        if (page_selector_new(own, PAGE_XPATH, buf_text(&text), &f, &s) != OK) {
+            EXPECT(f.code == ERR_SYNTAX && f.message[0]);
+            continue;
+        }
+        read++;
+        REQUIRE(page_region(v->digest, s, own, &f, &region, &found) == OK);
+        EXPECT(found == (region->nodes > 0));
+    }
+    EXPECT(read > 300);
 }
 
 TEST(bounded, "a test on the text of thousands of nested elements is given up, not waited for")

@@ -310,7 +310,7 @@ def _():
     equal(v.rows("changes", "news"), [change])
     equal(v.rows("diff", "NEWS"), [change])
     equal(v.rows("diff", "news", change["id"]), [change])
-    for words in (["changes"], ["diff", "news"]):
+    for words in (["changes"], ["diff", "news", "--as", "only"]):
         text = v.run(*words).stdout
         for word in ("News", "+ loud", "- quiet", "v1→v2"):
             contains(text, word)

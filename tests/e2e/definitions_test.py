@@ -174,12 +174,6 @@ def _():
 @test("what this Vigil cannot run yet is refused with exactly these words, and nothing is stored")
 def _():
     for text, what in (
-            ("CREATE SENTINEL a USING http://a.org AS a, http://b.org AS b MONITOR a.links AND "
-             "b.links", "a sentinel over several pages"),
-            ("CREATE SENTINEL a USING http://a.org MONITOR links COMPARE every:4",
-             "COMPARE moving:n and every:n"),
-            ("CREATE SENTINEL a USING http://a.org MONITOR links COMPARE moving:3",
-             "COMPARE moving:n and every:n"),
             ("SUBSCRIPTION S monitoring select <P/> where URL = 'http://x.org/a' report when daily",
              "SUBSCRIPTION")):
         later = "CREATE SENTINEL later USING http://a.org MONITOR links;\n"

@@ -113,9 +113,11 @@ def _():
         busy["now"] -= 1
         handler.answer(200, "<p>x</p>")
     site().put("/slow", slow)
+    before = v.status()["fetch"]["saved_by_sharing"]
     v.add(define("slow1", "/slow") + define("slow2", "/slow", "FETCH EVERY 2 seconds"))
     wait_until(lambda: site().count("/slow") >= 3)
     equal(busy["most"], 1)
+    assert v.status()["fetch"]["saved_by_sharing"] > before
     equal(v.rows("show", "slow1")[0]["error"], None)
     v.run("drop", "slow1", "slow2")
 

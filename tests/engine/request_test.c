@@ -184,9 +184,6 @@ TEST(cannot, "what cannot be run yet is refused where it stands, and nothing is 
     EXPECT(says(p, "(sql):2:1: error: E090: no mail can be sent: the setting notify.smtp is "
                    "empty"));
     static const char *const others[] = {
-            "CREATE SENTINEL a USING http://x.org MONITOR links COMPARE every:4",
-            "CREATE SENTINEL a USING http://x.org AS p, http://y.org AS q MONITOR p.links OR "
-            "q.links",
             "CREATE SENTINEL a USING http://x.org MONITOR links WITH (header 'A: ${SECRET x}')",
             "CREATE SENTINEL a USING http://x.org MONITOR links WITH (render = on)",
             "subscription T refresh 'http://x.org/' weekly report when daily",

@@ -102,6 +102,37 @@ TEST(secrets, "secrets are filled in, and what holds one is for one site only")
     unlink(path);
 }
 
+TEST(bound, "a secret can be for one host alone, whoever writes the definition")
+{
+    fresh();
+    char *path =
+            file("token@api.example.org = canary\ntoken@other.org=second\nfree = x\n", 0600);
+    static const struct {
+        const char *url, *value;
+    } rows[] = {
+            {"https://api.example.org/x", "canary"},
+            {"http://API.example.org:8080?x", "canary"},
+            {"https://other.org", "second"},
+            {"https://evil.example/api.example.org", NULL},
+            {"https://api.example.org.evil.example/", NULL},
+            {"https://example.org/", NULL},
+            {NULL, NULL},
+    };
+    struct secrets *s = secrets_new(life, path);
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct fault f = {0};
+        const char *value = NULL;
+        enum err e = secrets_get(s, STR("token"), rows[i].url, &f, &value);
+        if ((e == OK) != (rows[i].value != NULL) ||
+                (e == OK && strcmp(value, rows[i].value) != 0))
+            test_fail(__FILE__, __LINE__, "row %zu: %s", i, f.message);
+        if (e != OK)
+            EXPECT_TEXT(f.message, "the secret \"token\" is for another host");
+        EXPECT(secrets_get(s, STR("free"), rows[i].url, &f, &value) == OK);
+    }
+    unlink(path);
+}
+
 TEST(refused,
         "a file that others can read, or that is wrong, is refused in words without values")
 {
@@ -121,7 +152,7 @@ TEST(refused,
         char *path = file(rows[i].text, rows[i].mode);
         struct fault f = {0};
         const char *value;
-        EXPECT(secrets_get(secrets_new(life, path), STR("token"), &f, &value) != OK);
+        EXPECT(secrets_get(secrets_new(life, path), STR("token"), NULL, &f, &value) != OK);
         if (!strstr(f.message, rows[i].says) || strstr(f.message, "canary") ||
                 strstr(f.hint, "canary"))
             test_fail(__FILE__, __LINE__, "row %zu: %s", i, f.message);
@@ -129,9 +160,9 @@ TEST(refused,
     }
     struct fault f = {0};
     const char *value;
-    EXPECT(secrets_get(secrets_new(life, "/nowhere/x"), STR("a"), &f, &value) == ERR_IO);
-    EXPECT(secrets_get(secrets_new(life, "/tmp"), STR("a"), &f, &value) == ERR_IO);
-    EXPECT(secrets_get(secrets_new(life, ""), STR("a"), &f, &value) == ERR_NAME);
+    EXPECT(secrets_get(secrets_new(life, "/nowhere/x"), STR("a"), NULL, &f, &value) == ERR_IO);
+    EXPECT(secrets_get(secrets_new(life, "/tmp"), STR("a"), NULL, &f, &value) == ERR_IO);
+    EXPECT(secrets_get(secrets_new(life, ""), STR("a"), NULL, &f, &value) == ERR_NAME);
     arena_freep(&life);
 }
 TEST_MAIN()

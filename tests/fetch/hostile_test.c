@@ -1,6 +1,7 @@
 /* A web that misbehaves: whatever it does ends in time, with a reason, and never as a page. */
 #include "tests/fetch/web.h"
 #include "base/time.h"
+#include <stdlib.h>
 
 static const char *address = "127.0.0.1";
 
@@ -182,21 +183,28 @@ TEST(cut_anywhere, "a response cut after any byte is a failure, in every framing
     expect_all_cuts_fail(&w, port, "gzip-close");
 }
 
+/* So many in a test run, more where somebody has the time: scripts/soak. */
+static int many(const char *variable, int otherwise)
+{
+    const char *text = getenv(variable);
+    return text ? (int)strtol(text, NULL, 10) : otherwise;
+}
+
 TEST(damaged, "a thousand damaged responses are each reported once, and hurt nobody else")
 {
     struct fetch_options o = web_options;
     o.max_host_connections = 32;
     WEB(w, &o);
     unsigned port = server_hostile(w.life, address);
-    enum { N = 1000 };
-    struct answer *all = arena_array_of(w.life, N, struct answer);
-    for (int i = 0; i < N; i++)
+    int n = many("VIGIL_TEST_DAMAGED", 1000);
+    struct answer *all = arena_array_of(w.life, (size_t)n, struct answer);
+    for (int i = 0; i < n; i++)
         web_start(&w, &all[i],
                 &(struct fetch_request){.url = arena_printf(w.life,
                                                 "http://127.0.0.1:%u/damaged/%d", port, i)});
     struct answer *good = web_get(&w, "http://127.0.0.1:%u/good", port);
     EXPECT_TEXT(good->reason, "");
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < n; i++) {
         web_wait(&w, &all[i]);
         EXPECT_INT(all[i].done, 1);
         EXPECT(all[i].outcome == FETCH_OK ? all[i].status == 200 : all[i].reason[0] != 0);

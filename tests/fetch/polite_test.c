@@ -1,6 +1,9 @@
 /* Politeness as numbers. */
 #include "fetch/polite.h"
+#include "fetch/date.h"
 #include "tests/test.h"
+#include <stdio.h>
+#include <time.h>
 
 #define S MSEC_PER_SECOND
 
@@ -37,6 +40,47 @@ TEST(doubling, "a host that does not say how long gets a minute, then two, then 
     fetch_polite_answered(&p, now, 200, 0); /* forgiven */
     fetch_polite_answered(&p, now, 503, 0);
     EXPECT_INT(fetch_polite_stopped_for(&p, now), MSEC_PER_MINUTE);
+}
+
+TEST(retry_after, "two hundred ways of asking for time are obeyed, or were no such thing")
+{
+    const msec now = 1763294400 * S; /* 2025-11-16T12:00:00Z */
+    for (int i = 0; i < 200; i++) {
+        char text[80];
+        msec wait = (msec)(i * i + 1) * 7 * S, expected = wait;
+        time_t at = (time_t)((now + wait) / S);
+        struct tm tm;
+        gmtime_r(&at, &tm);
+        switch (i % 5) {
+        case 0:
+            snprintf(text, sizeof(text), "%lld", (long long)(wait / S));
+            break;
+        case 1:
+            strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &tm);
+            break;
+        case 2: /* past */
+            at = (time_t)((now - wait) / S);
+            gmtime_r(&at, &tm);
+            strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &tm);
+            expected = 0;
+            break;
+        case 3: /* garbage */
+            snprintf(text, sizeof(text), "%d minutes, -%d;", i, i);
+            expected = 0;
+            break;
+        default:
+            snprintf(text, sizeof(text), "%d000000000000", i + 1);
+            expected = MSEC_PER_DAY;
+        }
+        if (expected > MSEC_PER_DAY)
+            expected = MSEC_PER_DAY;
+        struct fetch_polite p = {0};
+        fetch_polite_answered(&p, 0, i & 1 ? 429 : 503, fetch_retry_after(text, now));
+        msec stopped = fetch_polite_stopped_for(&p, 0);
+        if (stopped != (expected ? expected : MSEC_PER_MINUTE))
+            test_fail(__FILE__, __LINE__, "\"%s\": stopped for %lld ms", text,
+                    (long long)stopped);
+    }
 }
 
 TEST(late_answer, "an answer that was on its way when the host stopped us does not unstop it")

@@ -1,0 +1,151 @@
+"""Conditions over several pages: what is told, when, and that a crash loses and doubles nothing."""
+from harness import *
+
+pg = shared(Postgres)
+site = shared(Site)
+KILL = SLOW == 1  # sanitizers are slow to start, and kill -9 tells them nothing
+
+
+def fresh():
+    v = Vigil(db=pg().database())
+    v.run("list")
+    return v
+
+
+def define(name, monitor, within="1 hour", pages="ab"):
+    using = ", ".join(f"{site().url}/{p}.html AS {p}" for p in pages)
+    return (f"CREATE SENTINEL {name} USING {using} MONITOR {monitor} FETCH EVERY 1 second "
+            f"WITHIN {within};\n")
+
+
+def publish(page, *links):
+    site().put(f"/{page}.html", "".join(f"<a href='/{l}'>{l}</a>" for l in links))
+
+
+def versions(v, page):
+    return int(v.sql(f"SELECT count(*) FROM vigil.versions WHERE url = '{site().url}/{page}.html'"))
+
+
+def settle(v, page, number):
+    wait_until(lambda: versions(v, page) == number, what=f"version {number} of {page}")
+
+
+def again(v):
+    if KILL:
+        v.kill()
+        v.start()
+
+
+def told(v, name):
+    """Each change as what its leaves list, with the page's name."""
+    rows = v.sql("SELECT detail FROM vigil.changes WHERE sentinel = '%s' ORDER BY id" % name)
+    return [[f"{l['url'][-6]}{l['old_version']}-{l['new_version']}" +
+             "".join("+" + i[-1] for i in l["inserted"]) + "".join("-" + i[-1] for i in l["deleted"])
+             for l in json.loads(row)["leaves"]] for row in rows.splitlines()]
+
+
+@test("AND collects until every page has changed, through crashes, and tells all of it once")
+def _():
+    with fresh() as v:
+        for page in "ab":
+            publish(page, "x")
+        v.add(define("both", "a.links AND b.links") + define("either", "a.links OR b.links"))
+        v.start()
+        settle(v, "a", 1)
+        settle(v, "b", 1)
+        publish("a", "x", "1")
+        settle(v, "a", 2)
+        again(v)
+        publish("a", "x", "1", "2")
+        settle(v, "a", 3)
+        equal(told(v, "both"), [])
+        equal(v.sql("SELECT count(*) FROM vigil_kb.constituent"), "2")
+        again(v)
+        publish("b")
+        settle(v, "b", 2)
+        equal(told(v, "both"), [["a1-2+1", "a2-3+2", "b1-2-x"]])
+        equal(v.sql("SELECT url, old_version, new_version, inserted, deleted FROM vigil.changes "
+                    "WHERE sentinel = 'both'"), f"{site().url}/b.html|1|2|2|1")
+        equal(told(v, "either"), [["a1-2+1"], ["a2-3+2"], ["b1-2-x"]])
+        equal(v.sql("SELECT count(*) FROM vigil_kb.constituent"), "0")
+        again(v)
+        publish("b", "y")  # what was told is not told again
+        settle(v, "b", 3)
+        again(v)
+        publish("a", "z")
+        settle(v, "a", 4)
+        equal(told(v, "both")[1:], [["b2-3+y", "a3-4+z-1-2-x"]])
+        equal(v.sql("SELECT changes, notifications, last_result FROM vigil.status "
+                    "WHERE name = 'both'"), "2|2|changed")
+        dot = v.run("graph").stdout
+        contains(dot, 'label="links\\nchanged, v3→v4"')
+        contains(dot, 'label="pairwise\\n1 version to come"')
+        equal(v.status()["compare"]["questions"], 1)
+
+
+@test("a AND NOT b is told when the window is over, unless b changed in it")
+def _():
+    with fresh() as v:
+        for page in "ab":
+            publish(page, "x")
+        v.add(define("quiet", "a.links AND NOT b.links", within="4 seconds"))
+        v.start()
+        settle(v, "a", 1)
+        settle(v, "b", 1)
+        publish("a", "1")
+        settle(v, "a", 2)
+        publish("b", "1")
+        settle(v, "b", 2)
+        equal(v.sql("SELECT string_agg(forbids::text, ' ') FROM vigil_kb.constituent"), "true")
+        v.sql("UPDATE vigil_kb.constituent SET at = at - interval '1 hour'")
+        v.stop()  # b's change was long ago, as far as a new engine knows
+        v.start()
+        publish("a", "2")
+        settle(v, "a", 3)
+        again(v)
+        equal(told(v, "quiet"), [])
+        wait_until(lambda: told(v, "quiet") == [["a2-3+2-1"]], what="absence is told")
+        at, due = v.sql("SELECT round(extract(epoch FROM c.at) * 1000), "
+                        "round(extract(epoch FROM x.fetched_at) * 1000) FROM vigil.changes c "
+                        "JOIN vigil.versions x ON x.url = c.url AND x.version = 3").split("|")
+        equal(float(at) - float(due), 4000)
+        equal(v.sql("SELECT state FROM vigil.notifications"), "sent")
+
+
+@test("pages named twice are one, three values hold on each page, and ALTER starts anew")
+def _():
+    with fresh() as v:
+        for page in "ab":
+            publish(page, "x")
+        url = site().url
+        v.add(f"CREATE SENTINEL s USING {url}/a.html AS a, {url}/b.html AS b, {url}/a.html AS c "
+              "MONITOR a.links AND NOT c.images AND b.links FETCH EVERY 1 second;")
+        equal(v.sql("SELECT count(*) FROM vigil_kb.page"), "2")
+        v.start()
+        settle(v, "a", 1)
+        settle(v, "b", 1)
+        publish("a", "1")
+        settle(v, "a", 2)
+        v.add("ALTER SENTINEL s WITHIN 2 hours;")  # another window: what was collected is gone
+        publish("b", "1")
+        settle(v, "b", 2)
+        equal(told(v, "s"), [])
+        publish("a", "2")
+        settle(v, "a", 3)
+        equal(told(v, "s"), [["b1-2+1-x", "a2-3+2-1"]])
+        v.run("drop", "s")
+        equal(v.sql("SELECT count(*) FROM vigil_kb.page"), "0")
+
+
+@test("a page that fails is told in the events of whoever watches it among others")
+def _():
+    with fresh() as v:
+        publish("a", "x")
+        site().put("/b.html", lambda handler: handler.answer(500, "no"))
+        v.add(define("s", "a.links AND b.links"))
+        v.start()
+        wait_until(lambda: v.sql("SELECT count(*) FROM vigil.events WHERE sentinel = 's' "
+                                 "AND kind = 'error'") == "1", what="the error is told")
+
+
+main()
