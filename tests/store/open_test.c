@@ -152,12 +152,12 @@ TEST(views, "the views have exactly the columns people rely on, in that order")
 static const enum store_query all_queries[] = {STORE_Q_LIST, STORE_Q_SHOW, STORE_Q_CHANGES,
         STORE_Q_CHANGES_AFTER, STORE_Q_CHANGE, STORE_Q_LAST_CHANGE, STORE_Q_EVENTS,
         STORE_Q_VERSIONS, STORE_Q_NOTIFICATIONS, STORE_Q_PRESENTATION, STORE_Q_RESEND,
-        STORE_Q_FIGURES, STORE_Q_PAGE, STORE_Q_NAMES};
+        STORE_Q_FIGURES, STORE_Q_PAGE, STORE_Q_STORED, STORE_Q_NAMES};
 
 TEST(queries, "every question is answered, also by an empty store")
 {
-    static const int params[] = {2, 1, 3, 2, 2, 0, 1, 1, 2, 1, 1, 0, 1, 0};
-    static const int rows[] = {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0};
+    static const int params[] = {2, 1, 3, 2, 2, 0, 1, 1, 2, 1, 1, 0, 1, 2, 0};
+    static const int rows[] = {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0};
     FIXTURE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     REQUIRE(countof(all_queries) == STORE_QUERY_COUNT);
