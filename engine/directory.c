@@ -420,10 +420,9 @@ enum err directory_load(struct directory *d, struct store *store, struct fault *
 {
     struct loading l = {.directory = d, .fault = f};
     enum err e = store_load_sentinels(store, f, load_one, &l);
-    SCRATCH struct arena *rows = arena_new(NULL, "rows");
     if (e == OK && l.err == OK)
-        e = store_load_places(store, rows, f, load_place, &l);
+        e = store_load_places(store, f, load_place, &l);
     if (e == OK && l.err == OK)
-        e = store_load_constituents(store, rows, f, load_constituent, &l);
+        e = store_load_constituents(store, f, load_constituent, &l);
     return e != OK ? e : l.err;
 }

@@ -81,7 +81,7 @@ static void take_sentinel(const PGresult *r, void *arg)
             .has_points = PQgetvalue(r, 0, 15)[0] != 0,
             .answers = text_of(r, 17),
     };
-    SCRATCH struct arena *scratch = arena_new(NULL, "row");
+    SCRATCH struct arena *scratch = arena_new(NULL, "seen");
     row.seen = numbers(scratch, text_of(r, 16), &row.nseen);
     l->sentinel(&row, l->arg);
 }
@@ -129,12 +129,8 @@ enum err store_load_sentinels(struct store *s, struct fault *f,
     return load(s, SQL_LOAD_SENTINELS, take_sentinel, &l, f);
 }
 
-static const char *keep(struct arena *life, const char *s)
-{
-    return s ? arena_strdup(life, s) : NULL;
-}
-
-enum err store_load_places(struct store *s, struct arena *life, struct fault *f,
+/* There are few of these. */
+enum err store_load_places(struct store *s, struct fault *f,
         void (*each)(const struct store_place *row, void *arg), void *arg)
 {
     RESULT r = NULL;
@@ -146,16 +142,17 @@ enum err store_load_places(struct store *s, struct arena *life, struct fault *f,
                 .sentinel_id = result_int(r, i, 0),
                 .place = (unsigned)result_int(r, i, 1),
                 .page_id = result_int(r, i, 2),
-                .url = keep(life, result_text(r, i, 3)),
-                .answers = keep(life, result_text(r, i, 5)),
+                .url = result_text(r, i, 3),
+                .answers = result_text(r, i, 5),
         };
-        row.seen = numbers(life, result_text(r, i, 4), &row.nseen);
+        SCRATCH struct arena *scratch = arena_new(NULL, "place");
+        row.seen = numbers(scratch, result_text(r, i, 4), &row.nseen);
         each(&row, arg);
     }
     return e;
 }
 
-enum err store_load_constituents(struct store *s, struct arena *life, struct fault *f,
+enum err store_load_constituents(struct store *s, struct fault *f,
         void (*each)(const struct store_constituent *row, void *arg), void *arg)
 {
     RESULT r = NULL;
@@ -175,15 +172,14 @@ enum err store_load_constituents(struct store *s, struct arena *life, struct fau
                 .deleted = (unsigned)result_int(r, i, 8),
                 .updated = (unsigned)result_int(r, i, 9),
                 .moved = (unsigned)result_int(r, i, 10),
-                .summary = keep(life, result_text(r, i, 11)),
-                .detail = keep(life, result_text(r, i, 12)),
+                .summary = result_text(r, i, 11),
+                .detail = result_text(r, i, 12),
         };
         each(&row, arg);
     }
     return e;
 }
 
-/* There are few of them. */
 enum err store_load_hosts(struct store *s, struct fault *f,
         void (*each)(const char *name, msec distrusted_until, void *arg), void *arg)
 {

@@ -178,9 +178,9 @@ MUST_USE enum err store_load_sentinels(struct store *s, struct fault *f,
         void (*each)(const struct store_sentinel *row, void *arg), void *arg);
 /* After the sentinels: by sentinel and place; by sentinel and time. */
 struct store_constituent;
-MUST_USE enum err store_load_places(struct store *s, struct arena *life, struct fault *f,
+MUST_USE enum err store_load_places(struct store *s, struct fault *f,
         void (*each)(const struct store_place *row, void *arg), void *arg);
-MUST_USE enum err store_load_constituents(struct store *s, struct arena *life, struct fault *f,
+MUST_USE enum err store_load_constituents(struct store *s, struct fault *f,
         void (*each)(const struct store_constituent *row, void *arg), void *arg);
 /* Hosts whose validators are not believed. */
 MUST_USE enum err store_load_hosts(struct store *s, struct fault *f,

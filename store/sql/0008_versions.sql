@@ -38,15 +38,22 @@ SELECT s.page_id, t.last_version
 UNION ALL
 SELECT page_id, base_version FROM vigil_kb.sentinel WHERE state <> 'ended'
 UNION ALL
-SELECT coalesce(g.page_id, s.page_id), unnest(g.seen)
+SELECT s.page_id, unnest(g.seen)
   FROM vigil_kb.sight g JOIN vigil_kb.sentinel s ON s.id = g.sentinel_id
- WHERE s.state <> 'ended';
+ WHERE g.place = 0 AND s.state <> 'ended'
+UNION ALL
+SELECT g.page_id, unnest(g.seen)
+  FROM vigil_kb.sight g JOIN vigil_kb.sentinel s ON s.id = g.sentinel_id
+ WHERE g.place > 0 AND s.state <> 'ended';
 
--- The versions CHANGEHISTORY speaks of.
+-- The versions CHANGEHISTORY speaks of, on each of a sentinel's pages.
 CREATE VIEW vigil_kb.history AS
-SELECT s.page_id, x.version
-  FROM vigil_kb.sentinel s
+SELECT w.page_id, x.version
+  FROM (SELECT id, page_id, change_history FROM vigil_kb.sentinel
+        UNION ALL
+        SELECT s.id, g.page_id, s.change_history FROM vigil_kb.sentinel s
+          JOIN vigil_kb.sight g ON g.sentinel_id = s.id AND g.place > 0) w
  CROSS JOIN LATERAL (SELECT c.old_version, c.new_version FROM vigil_kb.change c
-        WHERE c.sentinel_id = s.id AND c.page_id = s.page_id
-        ORDER BY c.id DESC LIMIT s.change_history) c
+        WHERE c.sentinel_id = w.id AND c.page_id = w.page_id
+        ORDER BY c.id DESC LIMIT w.change_history) c
  CROSS JOIN LATERAL (VALUES (c.old_version), (c.new_version)) AS x(version);

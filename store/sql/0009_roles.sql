@@ -34,7 +34,9 @@ CREATE POLICY own ON vigil_kb.sentinel
     WITH CHECK ((SELECT vigil_kb.manages(current_user)));
 CREATE POLICY own ON vigil_kb.page
     USING ((SELECT vigil_kb.sees_all())
-           OR EXISTS (SELECT FROM vigil_kb.sentinel s WHERE s.page_id = page.id))
+           OR EXISTS (SELECT FROM vigil_kb.sentinel s WHERE s.page_id = page.id)
+           OR EXISTS (SELECT FROM vigil_kb.sight g JOIN vigil_kb.sentinel s
+                ON s.id = g.sentinel_id WHERE g.page_id = page.id))
     WITH CHECK ((SELECT vigil_kb.manages(current_user)));
 CREATE POLICY own ON vigil_kb.event
     USING ((SELECT vigil_kb.sees_all())
