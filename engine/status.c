@@ -40,10 +40,11 @@ static void sentinels(struct engine *e, struct json *j)
 
 static void pages(struct engine *e, struct json *j)
 {
-    int64_t failing = 0, busy = 0, postponed = 0, overdue = 0;
+    int64_t failing = 0, busy = 0, postponed = 0, overdue = 0, watched = 0;
     msec next = MSEC_NEVER;
     map_each (n, &e->pages_by_id) {
         struct webpage *p = container_of(n, struct webpage, by_id);
+        watched += p->lives > 0; /* others are there for their history */
         failing += p->failures > 0;
         busy += p->busy;
         overdue += p->overdue;
@@ -56,7 +57,7 @@ static void pages(struct engine *e, struct json *j)
     }
     json_key(j, "pages");
     json_object_begin(j);
-    key_int(j, "watched", (int64_t)e->pages_by_id.count);
+    key_int(j, "watched", watched);
     key_int(j, "failing", failing);
     key_int(j, "busy", busy);
     key_int(j, "postponed", postponed);
