@@ -49,7 +49,8 @@ static void put_text(struct buf *out, const struct explained *x)
     buf_putc(out, '\n');
     for (size_t i = 0; i < x->nnodes; i++) {
         const struct explained_node *n = &x->nodes[i];
-        buf_printf(out, "%-10s%s (%s)", i ? "" : "graph", n->question,
+        buf_printf(out, "%-10s%s%s%s (%s)", i ? "" : "graph", n->alias ? n->alias : "",
+                n->alias ? "." : "", n->question,
                 n->is_whole ? "the whole expression" : x->words.compare);
         put_names(out, &n->shared_with, "; shared with ");
         buf_putc(out, '\n');
@@ -117,6 +118,7 @@ static void put_json_nodes(struct json *j, const struct explained *x)
     for (size_t i = 0; i < x->nnodes; i++) {
         json_object_begin(j);
         key_text(j, "question", x->nodes[i].question);
+        key_text(j, "alias", x->nodes[i].alias);
         json_key(j, "is_whole");
         json_bool(j, x->nodes[i].is_whole);
         key_names(j, "shared_with", &x->nodes[i].shared_with);

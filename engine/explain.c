@@ -167,6 +167,14 @@ static bool shares_stream(const struct sentinel *a, const struct sentinel *b)
     return x != MSEC_NEVER && y != MSEC_NEVER && (x - y) % a->fetch_every == 0;
 }
 
+static const char *pages_of(struct arena *life, const struct sentinel *s)
+{
+    const char *all = s->url;
+    for (unsigned i = 0; s->further && i < s->further->count; i++)
+        all = arena_printf(life, "%s, %s", all, s->further->all[i].url);
+    return all;
+}
+
 static void fetch_rule(
         struct arena *life, const struct explain_page *page, msec now, struct explained *x)
 {
@@ -182,7 +190,8 @@ static void fetch_rule(
             .when = x->next_fetch == MSEC_NEVER ? "nobody is there to open it"
                                                 : when(life, MSEC_NEVER, x->next_fetch),
     };
-    x->rules[2] = (struct explained_rule){"Tick", arena_printf(life, "fetch %s", s->url)};
+    x->pages = pages_of(life, s);
+    x->rules[2] = (struct explained_rule){"Tick", arena_printf(life, "fetch %s", x->pages)};
     x->stream = s->fetch_every ? arena_printf(life, "every %s, counted from its start", every)
                 : page->learned
                         ? arena_printf(life, "on change, every %s as learned so far", every)
@@ -219,7 +228,11 @@ static void add_leaves(struct arena *life, const struct grammar_change *c, struc
     for (unsigned i = 0; i < c->n_kids; i++)
         add_leaves(life, c->kids[i], x);
     if (c->op == GRAMMAR_LEAF)
-        x->nodes[x->nnodes++].question = leaf_text(life, c->leaf);
+        x->nodes[x->nnodes++] = (struct explained_node){
+                .question = leaf_text(life, c->leaf),
+                .alias = x->sentinel->further ? c->leaf->alias : NULL,
+                .is_elsewhere = c->leaf->page > 0,
+        };
 }
 
 static bool has_leaf(
@@ -243,6 +256,8 @@ static void share_nodes(struct arena *life, const struct sentinel *other, struct
         return;
     for (size_t i = 0; i < x->nnodes; i++) {
         struct explained_node *n = &x->nodes[i];
+        if (n->is_elsewhere || (n->is_whole && x->sentinel->further))
+            continue;
         if (n->is_whole ? strcmp(words.monitor, n->question) == 0
                         : has_leaf(scratch, d->monitor, n->question))
             name_add(life, &n->shared_with, other->name);
@@ -278,7 +293,9 @@ struct explained *explain(struct arena *life, const struct directory *d,
     lifespan_events(life, d, x);
     fetch_rule(life, page, now, x);
     graph_nodes(life, d, x);
-    x->fetches_alone = (double)MSEC_PER_DAY / (double)interval_of(s, page);
-    x->fetches_shared = x->fetches_alone / (double)(x->stream_with.total + 1);
+    double pages = 1 + (s->further ? s->further->count : 0);
+    double each = (double)MSEC_PER_DAY / (double)interval_of(s, page);
+    x->fetches_alone = each * pages;
+    x->fetches_shared = each / (double)(x->stream_with.total + 1) + each * (pages - 1);
     return x;
 }

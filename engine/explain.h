@@ -23,8 +23,9 @@ struct explained_rule {
 };
 
 struct explained_node {
-    const char *question; /* a change type with its object, or the whole expression */
-    bool is_whole;
+    const char *question;        /* a change type with its object, or the whole expression */
+    const char *alias;           /* of the page it is about; NULL: there is only one */
+    bool is_whole, is_elsewhere; /* about another page than the first */
     struct explained_names shared_with;
 };
 
@@ -34,6 +35,7 @@ struct explained {
     const char *waits_for; /* a sentence */
     struct explained_event events[3];
     struct explained_rule rules[3];
+    const char *pages;  /* their addresses */
     const char *stream; /* when its fetch rule ticks */
     struct explained_names stream_with;
     struct explained_node *nodes;
