@@ -3,7 +3,7 @@ import re
 
 from history import *
 
-KILLS = int(os.environ.get("VIGIL_TEST_KILLS", "110"))
+KILLS = int(os.environ.get("VIGIL_TEST_KILLS", "60"))
 HITS = [int(n) for n in os.environ.get("VIGIL_TEST_HITS", "1").split()]
 
 

@@ -5,7 +5,7 @@ import re
 
 from history import *
 
-STOPS = int(os.environ.get("VIGIL_TEST_STOPS", "24"))
+STOPS = int(os.environ.get("VIGIL_TEST_STOPS", "12"))
 
 
 def small_web(site, slow=True):
