@@ -198,7 +198,8 @@ enum { DEFINITION_MAX = 1 << 20 };
 
 struct sentinel_words sentinel_words(const struct sentinel *s, struct arena *life)
 {
-    const struct grammar_definition *d = sentinel_parse(s, life);
+    SCRATCH struct arena *scratch = arena_new(NULL, "words");
+    const struct grammar_definition *d = sentinel_parse(s, scratch);
     struct sentinel_words w;
     BUF(text, DEFINITION_MAX);
     CHECK(d); /* it was parsed when it was loaded or installed */

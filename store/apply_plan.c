@@ -512,8 +512,11 @@ enum err apply_plan(struct conn *c, struct store_plan_job *job, msec now, struct
         e = answer(c, job, now, scratch, f, &is_first); /* (1) */
         CRASH_POINT("after_answer");
     }
-    for (size_t i = 0; !e && i < job->nsteps; i++)
-        e = is_first ? do_step(c, &job->steps[i], scratch, f)
-                     : find_created(c, &job->steps[i], scratch, f);
+    for (size_t i = 0; !e && i < job->nsteps; i++) {
+        /* There may be a million of them. */
+        SCRATCH struct arena *once = arena_new(NULL, "step");
+        e = is_first ? do_step(c, &job->steps[i], once, f)
+                     : find_created(c, &job->steps[i], once, f);
+    }
     return e;
 }
