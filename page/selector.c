@@ -5,7 +5,7 @@
  *  (1) html, head, body, tbody and colgroup, which a page may leave out and a browser shows
  *      all the same, may be named where they are missing: what they would be in stands for
  *      them; and
- *  (2) counting places among siblings has a limit: each of them counts all of them again.
+ *  (2) places among siblings are counted once, for all of them.
  */
 #include "page/xpath.h"
 
@@ -94,7 +94,10 @@ enum err page_selector_new(struct arena *life, enum page_selector_language langu
 
 /* ---- finding ----------------------------------------------------------------------------- */
 
-#define STEPS_MAX ((uint64_t)25 << 20)
+/* Where an element stands among those of its parent, and among those of its name. */
+struct place {
+    uint32_t child, children, of_type, all_of_type;
+};
 
 struct finder {
     const struct page_digest *d;
@@ -103,7 +106,7 @@ struct finder {
     uint32_t *parent;           /* nodes, that is the document, for a root */
     uint32_t *siblings;         /* scratch: elements of one parent that passed so far */
     bool *now, *before, *below; /* by node, and one for the document */
-    uint64_t steps;
+    struct place *places;       /* by node; NULL until a test asks for them */
 };
 
 static struct str attribute_of(const struct page_digest *d, uint32_t node, const char *name)
@@ -164,20 +167,45 @@ static bool name_passes(const struct finder *x, const struct step *s, uint32_t n
                                   : str_equal_nocase(name, str_of(s->name));
 }
 
-/* The place of an element among the elements (of its name) of its parent, and how many. */
-static bool number_passes(struct finder *x, const struct test *t, uint32_t node)
+static void count_places(struct finder *x, uint32_t parent, uint32_t *by_tag)
 {
-    uint32_t from = x->parent[node] == x->d->nodes ? 0 : x->parent[node] + 1;
-    uint32_t to = x->parent[node] == x->d->nodes ? x->d->nodes : x->end[x->parent[node]];
-    int place = 0, count = 0;
+    uint32_t from = parent == x->d->nodes ? 0 : parent + 1, n = 0;
+    uint32_t to = parent == x->d->nodes ? x->d->nodes : x->end[parent];
 
     for (uint32_t i = from; i < to; i = x->end[i]) {
-        bool counts = x->d->tags[i] != 0 &&
-                      (t->kind == TEST_CHILD_NUMBER || x->d->tags[i] == x->d->tags[node]);
-        count += counts;
-        place += counts && i <= node;
-        x->steps++; /* (2) */
+        if (x->d->tags[i] == 0)
+            continue;
+        x->places[i].child = ++n;
+        x->places[i].of_type = ++by_tag[x->d->tags[i]];
     }
+    for (uint32_t i = from; i < to; i = x->end[i]) {
+        x->places[i].children = n;
+        x->places[i].all_of_type = by_tag[x->d->tags[i]];
+    }
+    for (uint32_t i = from; i < to; i = x->end[i])
+        by_tag[x->d->tags[i]] = 0;
+}
+
+/* (2) */
+static const struct place *place_of(struct finder *x, uint32_t node)
+{
+    if (!x->places) {
+        uint32_t *by_tag = arena_array_of(x->life, x->d->tag_names + 1, uint32_t);
+        x->places = arena_array_of(x->life, x->d->nodes, struct place);
+        for (uint32_t i = 0; i <= x->d->nodes; i++)
+            if (i == x->d->nodes || x->d->children[i])
+                count_places(x, i, by_tag);
+    }
+    return &x->places[node];
+}
+
+static bool number_passes(struct finder *x, const struct test *t, uint32_t node)
+{
+    const struct place *p = place_of(x, node);
+    bool of_type = t->kind == TEST_TYPE_NUMBER;
+    int64_t place = of_type ? p->of_type : p->child;
+    int64_t count = of_type ? p->all_of_type : p->children;
+
     place = (t->from_end ? count - place + 1 : place) - t->n;
     return t->every ? place % t->every == 0 && place / t->every >= 0 : place == 0;
 }
@@ -186,8 +214,6 @@ static bool tests_pass(struct finder *x, const struct step *s, uint32_t node);
 
 static bool test_passes(struct finder *x, const struct test *t, uint32_t node)
 {
-    if (x->steps > STEPS_MAX)
-        return false;
     if (t->kind == TEST_CHILD_NUMBER || t->kind == TEST_TYPE_NUMBER)
         return number_passes(x, t, node);
     if (t->kind != TEST_NOT)
@@ -418,8 +444,6 @@ enum err page_region(const struct page_digest *d, const struct page_selector *s,
         if (wrong)
             return wrong;
     }
-    if (x.steps > STEPS_MAX)
-        return fault_set(f, ERR_LIMIT, "the selector takes too long on this page");
     CLEANUP(build_done) struct build b;
     build_init(&b, PAGE_DIGEST_MAX, /* xml= */ false);
     b.drop_scripts = false; /* what had to go has gone */

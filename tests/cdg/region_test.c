@@ -89,6 +89,16 @@ TEST(css, "selectors choose by name, id, class, attribute and place")
         EXPECT_SELECTED(CDG_REGION_CSS, cases[i].selector, cases[i].expected);
 }
 
+TEST(many_siblings, "the place among very many siblings is found")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(many, 1 << 20);
+    for (int i = 1; i <= 30000; i++)
+        buf_printf(&many, "<p>%d</p>", i);
+    struct cdg_leaf l = in("content", CDG_REGION_CSS, "p:nth-last-child(2)");
+    EXPECT_TEXT(show(life, compare_leaf(life, l, "", buf_text(&many), "text/html")), "+29999");
+}
+
 TEST(left_out, "what a page leaves out and a browser shows all the same may be named")
 {
     static const struct {
