@@ -65,6 +65,9 @@ struct store *cli_store(struct cli *c, enum store_role role, int *ret_exit);
 /* Where a running engine would answer; NULL: there cannot be one. */
 const char *cli_control(struct cli *c);
 
+/* Where this command was told nothing, the settings of a running engine hold. */
+void cli_take_engine_settings(struct cli *c);
+
 /* Reads a file, or standard input for "-".  Files larger than 512 MiB are refused. */
 MUST_USE enum err cli_read_file(struct arena *life, const char *path, struct fault *f,
         char **ret_text, size_t *ret_len);
