@@ -36,7 +36,8 @@ class Running(Vigil):
         self.add(f"CREATE SENTINEL News USING {site().url}/news MONITOR any change "
                  f"FETCH EVERY 1 second;"
                  f"CREATE SENTINEL refs USING {site().url}/news MONITOR links FETCH EVERY 1 second;"
-                 f"CREATE SENTINEL later USING {site().url}/news MONITOR links FROM now + 1 day;")
+                 f"CREATE SENTINEL later USING {site().url}/news MONITOR links FROM now + 1 day"
+                 " TOPIC 'what''s \\ new';")
         wait_until(lambda: self.sql("SELECT count(*) FROM vigil.versions") == "1")
         site().put("/news", "<p>loud</p>")
         wait_until(lambda: self.sql("SELECT count(*) FROM vigil.changes") == "1")
@@ -294,6 +295,8 @@ def _():
     me = row["owner"]
     equal(len(v.rows("list", "--user", me)), 3)
     equal(v.rows("list", "--user", "nobody-here"), [])
+    equal([r["name"] for r in v.rows("list", "--topic", "what's \\ new")], ["later"])
+    equal(v.rows("list", "--topic", "what's"), [])
     text = v.run("list").stdout
     for word in ("name", "state", "News", "refs", "later", "waiting", "active", "any change"):
         contains(text, word)
