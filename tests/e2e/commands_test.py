@@ -261,12 +261,31 @@ def _():
         contains(v.run("settings", "--config", v.home, code=1).stderr, v.home)
 
 
+@test("check refuses what cannot be computed, as add would")
+def _():
+    with nowhere() as v:
+        for monitor, says in (("keywords {'...'}", "has no letter or digit"),
+                              ("any change raw changed > 50%", "cannot be asked"),
+                              ("regexp 'a' on source in css 'p'", "has no regions")):
+            text = f"CREATE SENTINEL s USING https://x.org MONITOR {monitor};"
+            refused = v.run("check", "-", input=text, code=1).stderr
+            contains(refused, "(stdin):1:39: error: E090: ")
+            contains(refused, says)
+
+
 @test("types lists what can be monitored")
 def _():
     with nowhere() as v:
         names = [r["type"] for r in v.rows("types")]
         assert "any change" in names and "links" in names, names
         contains(v.run("types").stdout, "links")
+
+
+@test("a file is explained by the settings of the running engine")
+def _():
+    v = running()
+    text = f"CREATE SENTINEL soon USING {site().url}/news MONITOR links FETCH EVERY 1 second;"
+    contains(v.run("explain", "-", input=text, settings=[]).stdout, "soon")
 
 
 # ---- with an engine ---------------------------------------------------------------------------
