@@ -5,6 +5,7 @@
  * every number, some 200 patterns and 100 selectors. */
 #include "base/time.h"
 #include "tests/page/page_help.h"
+#include <time.h>
 
 /* Limits that we impose ourselves: what a page may cost, and some for a busy machine. */
 enum { PAGE_BYTES = 1000000, PATIENCE_MS = 2100 };
