@@ -149,7 +149,7 @@ static size_t cost(int n, bool with_p)
 
 TEST(small, "a live P costs at most 160 bytes, with two events and a rule of its own 300")
 {
-    for (int n = 20000; n < 200000; n += n / 5) { /* just after a table has grown, too */
+    for (int n = 100000; n < 300000; n += n / 5) { /* just after a table has grown, too */
         size_t whole = cost(n, true), rest = cost(n, false);
         EXPECT(whole <= (size_t)n * 300);
         EXPECT(whole - rest <= (size_t)n * 160);
