@@ -2,8 +2,8 @@
  *
  * tree.c has the standard's tools: the stack of open elements, scopes, the list of active
  * formatting elements, foster parents, the adoption agency.  modes.c has its insertion
- * modes, body.c what happens inside the body, and html.c reads a page through all of it
- * into the builder.
+ * modes, body.c, tables.c and foreign.c what happens inside the body, tables and SVG, and
+ * html.c reads a page through all of it into the builder.
  *
  * Where the standard invents an html, head, body, tbody or colgroup element that the page
  * did not write, the node is there for the rules but `written` is false, and it is left out
@@ -173,7 +173,7 @@ void tree_reopen(struct tree *t); /* "reconstruct the active formatting elements
 /* The adoption agency; false: the end tag is one like any other. */
 bool tree_adopt(struct tree *t, enum tag_id tag);
 
-/* ---- modes.c, body.c --------------------------------------------------------------------- */
+/* ---- modes.c, body.c, tables.c, foreign.c ------------------------------------------------ */
 
 void mode_start(struct tree *t, struct tree_tag *tag);
 void mode_end(struct tree *t, struct tree_tag *tag);
@@ -181,5 +181,13 @@ void mode_text(struct tree *t, struct str text, bool blank);
 void body_start(struct tree *t, struct tree_tag *tag);
 void body_end(struct tree *t, struct tree_tag *tag);
 void body_text(struct tree *t, struct str text, bool blank);
+/* `mode` is one of tables. */
+void tables_start(struct tree *t, enum tree_mode mode, struct tree_tag *tag);
+void tables_end(struct tree *t, enum tree_mode mode, struct tree_tag *tag);
+void tables_text(struct tree *t, struct str text, bool blank);
+/* False: it is none of SVG's or MathML's, or ends them, and HTML's rules hold for it. */
+bool foreign_start(struct tree *t, struct tree_tag *tag);
+bool foreign_end(struct tree *t, struct tree_tag *tag);
+bool foreign_text(struct tree *t, struct str text);
 /* Whether the innermost element is one of SVG or MathML and says what its content means. */
 bool tree_is_foreign(const struct tree *t);
