@@ -100,10 +100,11 @@ bool foreign_end(struct tree *t, struct tree_tag *tag)
     return true;
 }
 
-bool foreign_text(struct tree *t, struct str text)
+bool foreign_text(struct tree *t, struct str text, bool blank)
 {
     if (!tree_is_foreign(t) || holds_text(tree_at(t, tree_current(t))))
         return false;
+    t->frameset_ok &= blank;
     tree_insert_text(t, text);
     return true;
 }

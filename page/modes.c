@@ -55,7 +55,10 @@ static void start_after_head(struct tree *t, struct tree_tag *tag)
     if (tag->tag == TAG_HTML) {
         body_start(t, tag);
     } else if (tag->tag == TAG_BODY) {
+        t->frameset_ok = false;
         body_make(t, tag);
+    } else if (tag->tag == TAG_FRAMESET) {
+        frameset_begin(t, tag);
     } else if (tag_infos[tag->tag].flags & T_HEAD) { /* still goes into the head */
         uint32_t here = t->head;
         buf_append(&t->stack, &here, sizeof here);
@@ -132,6 +135,10 @@ void mode_start(struct tree *t, struct tree_tag *tag)
     case MODE_CELL:
         tables_start(t, t->mode, tag);
         return;
+    case MODE_FRAMESET:
+    case MODE_AFTER_FRAMESET:
+        frameset_start(t, tag);
+        return;
     }
 }
 
@@ -165,6 +172,10 @@ void mode_end(struct tree *t, struct tree_tag *tag)
     case MODE_CELL:
         tables_end(t, t->mode, tag);
         return;
+    case MODE_FRAMESET:
+    case MODE_AFTER_FRAMESET:
+        frameset_end(t, tag);
+        return;
     }
 }
 
@@ -176,7 +187,7 @@ void mode_text(struct tree *t, struct str text, bool blank)
         tree_insert_text(t, text);
         return;
     }
-    if (foreign_text(t, text))
+    if (foreign_text(t, text, blank))
         return;
     switch (t->mode) {
     case MODE_BEFORE_HEAD:
@@ -199,6 +210,9 @@ void mode_text(struct tree *t, struct str text, bool blank)
     case MODE_CELL:
     case MODE_COUNT:
         body_text(t, text, blank);
+        return;
+    case MODE_FRAMESET:
+    case MODE_AFTER_FRAMESET: /* shown by nobody */
         return;
     }
 }

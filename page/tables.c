@@ -72,7 +72,7 @@ static bool table_end(struct tree *t)
     return true;
 }
 
-static bool is_hidden_input(const struct tree_tag *tag)
+bool tag_is_hidden_input(const struct tree_tag *tag)
 {
     for (size_t i = 0; i < tag->nattrs && tag->tag == TAG_INPUT; i++)
         if (str_equal(tag->attrs[i].name, STR("type")))
@@ -134,7 +134,7 @@ static void start_table(struct tree *t, struct tree_tag *tag)
             tree_pop(t);
         return;
     default:
-        if (is_hidden_input(tag))
+        if (tag_is_hidden_input(tag))
             tree_insert_void(t, tag);
         else
             foster_start(t, tag);
