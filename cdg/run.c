@@ -33,9 +33,13 @@ static const char *missing(const struct pair_run *r, const struct cdg_leaf *leaf
     if (leaf->raw) /* the bytes decide */
         return NULL;
     const struct cdg_version *both[] = {r->new_, r->old};
-    for (size_t i = 0; i < countof(both); i++)
+    for (size_t i = 0; i < countof(both); i++) {
         if (!both[i]->digest)
             return both[i]->no_digest ? both[i]->no_digest : "the page could not be parsed";
+        if (both[i]->digest->type == PAGE_DATA &&
+                (!kind_of(leaf->kind)->of_data || leaf->changed_over))
+            return "the page is neither markup nor text: only any change can be asked of it";
+    }
     return NULL;
 }
 
