@@ -359,9 +359,8 @@ static inline bool led_leaf_is_needed(const struct led_event *e)
 struct led_arrival {
     uint64_t id;    /* of the node */
     uint64_t order; /* its last role first, then as they came */
-    struct led_node *to;
-    struct led_occurrence *o;
-    uint32_t role;
+    led_link to;
+    led_link o;
 };
 
 /* The leaf or node occurs: its rules are triggered, who listens is queued.  Takes `o` over. */

@@ -62,7 +62,7 @@ void led_stats_get(const struct led *led, struct led_stats *ret_stats)
     *ret_stats = led->stats;
     ret_stats->nodes += led->needed_leaves;
     ret_stats->timers = (size_t)led->delays.count + led->walls.count;
-    ret_stats->bytes = sizeof *led + led->mem.open +
+    ret_stats->bytes = sizeof *led + led->mem.open + led->queue_cap * sizeof led->queue[0] +
                        ((size_t)led->delays.cap + led->walls.cap) * sizeof(struct heap_node *) +
                        (led->manners.mask + 1) * sizeof(void *) + led_index_bytes(led);
 }
