@@ -6,6 +6,8 @@
  *  (3) Each redirect is judged like a URL somebody typed, is counted, and never leads from
  *      https to http.
  *  (4) It is reported once; after that nothing of it is left.
+ *  (5) What a server still had to say on a kept connection is not the answer to the next
+ *      question there: that is asked again, once, on a connection of its own.
  */
 #include "fetch/fetch_int.h"
 #include "fetch/date.h"
@@ -270,6 +272,14 @@ static bool next_hop(struct fetch_transfer *t, char **ret_url)
     return false;
 }
 
+/* Nothing of the hop counts any more, and another one waits for its turn. */
+static void leave_hop(struct fetch_transfer *t)
+{
+    fetch_handle_close(t);
+    fetch_deadline_pause(t);
+    fetch_queue_leave(t);
+}
+
 /* (3) */
 static bool follow(struct fetch_transfer *t)
 {
@@ -279,18 +289,32 @@ static bool follow(struct fetch_transfer *t)
         return false;
     if (!keeps_method(t))
         t->ask.method = t->ask.body = NULL;
-    fetch_handle_close(t);
-    fetch_deadline_pause(t);
-    fetch_queue_leave(t);
+    leave_hop(t);
     t->url = url;
     t->redirects++;
+    t->is_afresh = false;
     fetch_site_pass(t, /* first= */ true);
+    return true;
+}
+
+/* (5): libcurl looks whether something came before it uses a connection again, but not
+ * everything has come by then. */
+static bool ask_afresh(struct fetch_transfer *t, CURLcode code)
+{
+    const struct fetch_run *run = t->run;
+    bool is_nonsense = code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY;
+    if (!is_nonsense || run->headers.status || run->has_tried || run->why[0] || t->is_afresh ||
+            t->ask.method || t->cargo)
+        return false;
+    leave_hop(t);
+    t->is_afresh = true;
+    fetch_queue_put(t, /* first= */ true);
     return true;
 }
 
 void fetch_transfer_ended(struct fetch_transfer *t, CURLcode code)
 {
-    if (follow(t))
+    if (follow(t) || ask_afresh(t, code))
         return;
     enum fetch_outcome outcome = judge(t, code);
     if (outcome == FETCH_OK && t->ask.render && !t->rendered_url)

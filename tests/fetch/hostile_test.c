@@ -202,8 +202,7 @@ TEST(damaged, "a thousand damaged responses are each reported once, and hurt nob
         web_start(&w, &all[i],
                 &(struct fetch_request){.url = arena_printf(w.life,
                                                 "http://127.0.0.1:%u/damaged/%d", port, i)});
-    /* Another host: what a server leaves lying in a kept connection is its own affair. */
-    struct answer *good = web_get(&w, "http://localhost:%u/good", port);
+    struct answer *good = web_get(&w, "http://127.0.0.1:%u/good", port);
     EXPECT_TEXT(good->reason, "");
     for (int i = 0; i < n; i++) {
         web_wait(&w, &all[i]);
@@ -339,6 +338,28 @@ TEST(dropped_connections, "a kept connection that the server dropped is made ane
     HOSTILE(w, port);
     for (int i = 0; i < 50; i++)
         EXPECT_TEXT(web_get(&w, "http://127.0.0.1:%u/good-then-close", port)->reason, "");
+}
+
+/* A server that owns a connection can answer the next question on it before it was asked, and
+ * nobody could tell; so "response" is not in the way only where it comes before the question.
+ */
+TEST(leftovers, "what a server says unasked on a kept connection is not the next page's answer")
+{
+    static const char *const framings[] = {"length", "chunked", "empty"};
+    static const char *const extras[] = {"garbage/at-once", "garbage/later", "garbage/next",
+            "text/at-once", "text/later", "text/next", "response/at-once"};
+    HOSTILE(w, port);
+    for (size_t i = 0; i < countof(framings); i++)
+        for (size_t k = 0; k < countof(extras); k++) {
+            struct answer *first = web_get(
+                    &w, "http://127.0.0.1:%u/and-more/%s/%s", port, framings[i], extras[k]);
+            EXPECT_TEXT(first->reason, "");
+            EXPECT_TEXT(first->body, i == 2 ? "" : "<p>first</p>\n");
+            struct answer *second = web_get(&w, "http://127.0.0.1:%u/good", port);
+            if (strcmp(second->body, "<p>good</p>\n") != 0)
+                test_fail(__FILE__, __LINE__, "after %s/%s: %s%s", framings[i], extras[k],
+                        second->body, second->reason);
+        }
 }
 
 TEST(bad_redirects, "a redirect to what is no public page is refused with the reason")
