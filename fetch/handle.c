@@ -135,7 +135,7 @@ static void add_usual(struct lines *lines, const struct fetch_transfer *t)
     else
         add_line(lines, t->fetch->agent_line);
     if (!has_field(lines, STR("Accept-Encoding:")))
-        add_line(lines, "Accept-Encoding: gzip");
+        add_line(lines, "Accept-Encoding: " FETCH_CODINGS);
 }
 
 static void set_asked(CURL *c, const struct fetch_transfer *t, struct lines *lines)

@@ -98,7 +98,6 @@ void fetch_transfer_doom(struct fetch_transfer *t, const char *reason)
 static void run_new(struct fetch_transfer *t)
 {
     t->run = arena_new_of(t->life, struct fetch_run);
-    fetch_inflate_init(&t->run->inflate);
     fetch_deadline_begin(t);
 }
 
@@ -108,7 +107,6 @@ static void run_again(struct fetch_run *run)
     run->headers = (struct fetch_headers){.status = 0};
     buf_clear(&run->body);
     fetch_inflate_done(&run->inflate);
-    fetch_inflate_init(&run->inflate);
     run->header_bytes = 0;
     run->body_wire_bytes = run->slow_mark = 0;
     run->is_wanted = run->has_tried = run->has_part = false;
@@ -166,7 +164,7 @@ static bool is_cut_short(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE
         snprintf(why, FETCH_WHY_SIZE, "the body ended early: %s of %s bytes",
                 fetch_count_text(run->body_wire_bytes, got),
                 fetch_count_text(run->headers.length, all));
-    else if (run->headers.is_gzip && !fetch_inflate_is_complete(&run->inflate))
+    else if (run->headers.coding && !fetch_inflate_is_complete(&run->inflate))
         snprintf(why, FETCH_WHY_SIZE, "the compressed body ended early, after %s bytes",
                 fetch_count_text(run->body_wire_bytes, got));
     else if (run->body_wire_bytes == 0 && !run->headers.has_length &&

@@ -76,6 +76,27 @@ TEST(gzip, "a compressed page is unpacked, and the wire is counted")
     EXPECT(a->wire_bytes > 50 && a->wire_bytes < 300);
 }
 
+/* "hello, brotli" and "hello, zstd" as the command line tools of both pack them. */
+TEST(codings,
+        "brotli and zstd are unpacked as well, and nothing but them and gzip is asked for")
+{
+    HOSTILE(w, port);
+    EXPECT_TEXT(web_get(&w, "http://127.0.0.1:%u/encoded/br/0b068068656c6c6f2c2062726f746c6903",
+                        port)
+                        ->body,
+            "hello, brotli");
+    EXPECT_TEXT(web_get(&w,
+                        "http://127.0.0.1:%u/encoded/zstd/"
+                        "28b52ffd240b59000068656c6c6f2c207a7374647896213c",
+                        port)
+                        ->body,
+            "hello, zstd");
+    EXPECT_TEXT(web_get(&w, "http://127.0.0.1:%u/encoded/br/0b068068656c6c6f", port)->reason,
+            "the compressed body ended early, after 8 bytes");
+    EXPECT_TEXT(web_get(&w, "http://127.0.0.1:%u/encoded/zstd/ffffffffff", port)->reason,
+            "the compressed body is damaged");
+}
+
 TEST(slow, "servers that are silent or slow are cut off, and the reason says where")
 {
     static const struct row rows[] = {
@@ -133,7 +154,7 @@ TEST(incomplete, "half a page is never a page")
                     "the server sent the message as \"gzip, chunked\", which was not asked "
                     "for"},
             {"unasked-encoding", 200,
-                    "the server sent the body as \"br\", which was not asked for"},
+                    "the server sent the body as \"compress\", which was not asked for"},
             {"not-gzip", 200, "the compressed body is damaged"},
             {"cut-gzip", 200, "the compressed body ended early, after 3,000 bytes"},
             {"gzip-bad-sum", 200, "the compressed body is damaged"},
@@ -287,7 +308,7 @@ TEST(injection, "a validator cannot smuggle a header line")
     EXPECT_INT(a.outcome, FETCH_OK);
     EXPECT(!strstr(a.body, "Evil") && !strstr(a.body, "If-None-Match"));
     EXPECT(strstr(a.body, "User-Agent: vigil-test\r\n") &&
-            strstr(a.body, "Accept-Encoding: gzip\r\n"));
+            strstr(a.body, "Accept-Encoding: gzip, br, zstd\r\n"));
 }
 
 TEST(clock_behind, "a server whose clock is a year behind still answers 304 to its own date")

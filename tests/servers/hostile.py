@@ -346,7 +346,15 @@ def gzip_transfer(s, arg, request):
 
 @behaviour
 def unasked_encoding(s, arg, request):
-    answer(s, b"hello", headers=["Content-Encoding: br"])
+    answer(s, b"hello", headers=["Content-Encoding: compress"])
+
+
+@behaviour
+def encoded(s, arg, request):
+    """CODING/HEX: these very bytes."""
+    coding, _, packed = arg.partition("/")
+    answer(s, bytes.fromhex(packed), headers=["Content-Encoding: " + coding])
+    return True
 
 
 @behaviour
