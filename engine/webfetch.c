@@ -279,11 +279,13 @@ static void fetched(const struct fetch_response *r, void *arg)
         engine_settle(e);
         return;
     }
-    bool is_new = false;
+    bool is_new = false, fits = true;
     struct sha256 sha = {0};
     if (r->outcome == FETCH_OK) {
+        size_t kept_free = p->held; /* when it was asked for */
         p->body_bytes = r->body_bytes;
         webpage_hold(p, r->body_bytes);
+        fits = p->held <= kept_free || engine_has_memory(e);
         is_new = is_new_version(p, r, &sha);
         webpage_set_text(&p->body_digest, is_new ? NULL : r->body_digest);
     }
@@ -292,8 +294,9 @@ static void fetched(const struct fetch_response *r, void *arg)
         if (s->period == 0)
             s->waiting = true; /* on change means all versions, whoever asked */
     }
-    if (is_new && e->visits && !engine_has_memory(e)) {
-        /* Too much is on its way already: this one is asked for again when there is room. */
+    if (is_new && e->visits && !fits) {
+        /* Larger than thought, and too much is on its way already: asked for again when
+         * there is room. */
         p->busy = false;
         webpage_hold(p, 0);
         postpone(p);
