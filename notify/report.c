@@ -15,16 +15,16 @@ static const char *const sentences[] = {
 
 void report_counts(const struct notify_item *it, struct buf *out)
 {
-    const struct {
-        int64_t n;
-        const char *word;
-    } counts[] = {{it->inserted, "inserted"}, {it->deleted, "deleted"},
-            {it->updated, "updated"}, {it->moved, "moved"}};
+    const int64_t counts[] = {[NOTIFY_INSERTED] = it->inserted,
+            [NOTIFY_DELETED] = it->deleted,
+            [NOTIFY_UPDATED] = it->updated,
+            [NOTIFY_MOVED] = it->moved};
     const char *comma = "";
-    for (size_t i = 0; i < countof(counts); i++) {
-        if (!counts[i].n)
+    for (size_t i = NOTIFY_INSERTED; i < countof(counts); i++) {
+        if (!counts[i])
             continue;
-        buf_printf(out, "%s%lld %s", comma, (long long)counts[i].n, counts[i].word);
+        buf_printf(out, "%s%lld %s", comma, (long long)counts[i],
+                notify_mark_name((enum notify_mark)i));
         comma = ", ";
     }
     if (it->ratio >= 0)
