@@ -243,6 +243,40 @@ void notify_text(const struct notify *n, const struct notify_message *m, struct 
         buf_printf(out, "\nand %zu more; `vigil notifications` lists them\n", m->left_out);
 }
 
+/* ---- for a chat: no columns, and nothing that only a record needs ---- */
+
+static void brief_item(const struct notify *n, const struct notify_item *it, struct buf *out)
+{
+    BUF(link, 64 << 10);
+    struct notify_item plain = *it;
+    plain.look = NOTIFY_ONLY;
+    escape_text(out, ESCAPE_PLAIN, it->url);
+    buf_putc(out, '\n');
+    notify_show(out, &plain, (struct notify_style){NOTIFY_PLAIN, 0});
+    report_link(n, it, &link);
+    if (link.len)
+        buf_printf(out, "%s\n", buf_text(&link));
+}
+
+void report_brief(const struct notify *n, const struct notify_message *m, struct buf *out)
+{
+    BUF(sentence, 64 << 10);
+    for (size_t i = 0; i < m->nitems; i++) {
+        if (m->nitems > 1) { /* else the title says it */
+            buf_clear(&sentence);
+            report_sentence(&m->items[i], &sentence);
+            buf_puts(out, i ? "\n" : "");
+            escape_text(out, ESCAPE_PLAIN, m->items[i].sentinel);
+            buf_puts(out, ": ");
+            escape_text(out, ESCAPE_PLAIN, buf_text(&sentence));
+            buf_putc(out, '\n');
+        }
+        brief_item(n, &m->items[i], out);
+    }
+    if (m->left_out)
+        buf_printf(out, "and %zu more\n", m->left_out);
+}
+
 /* ---- HTML ---- */
 
 #define FONT "font-family:-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif;"
