@@ -181,12 +181,13 @@ const char *record_line(const struct notify_item *it, int line, struct buf *valu
     return NULL;
 }
 
-static bool topic_begins(const struct notify_message *m, size_t i)
+/* What stands above an item that opens a topic; NULL: nothing. */
+static const char *topic_above(const struct notify_message *m, size_t i)
 {
-    const char *topic = m->items[i].topic;
-    if (m->nitems < 2 || !topic || !*topic)
-        return false;
-    return i == 0 || !same_text(m->items[i - 1].topic, topic);
+    const char *topic = m->items[i].topic, *before = i ? m->items[i - 1].topic : NULL;
+    if (m->nitems < 2 || same_text(topic, before))
+        return NULL;
+    return topic && *topic ? topic : "Other";
 }
 
 /* ---- text ---- */
@@ -233,8 +234,9 @@ void notify_text(const struct notify *n, const struct notify_message *m, struct 
     for (size_t i = 0; i < m->nitems; i++) {
         if (i)
             buf_puts(out, "\n----------------------------------------\n\n");
-        if (topic_begins(m, i)) {
-            escape_text(out, ESCAPE_PLAIN, m->items[i].topic);
+        const char *topic = topic_above(m, i);
+        if (topic) {
+            escape_text(out, ESCAPE_PLAIN, topic);
             buf_puts(out, "\n\n");
         }
         text_item(n, &m->items[i], out);
@@ -353,10 +355,11 @@ void notify_html(const struct notify *n, const struct notify_message *m, struct 
         buf_puts(out, "</div>\r\n");
     }
     for (size_t i = 0; i < m->nitems; i++) {
-        if (topic_begins(m, i)) {
+        const char *topic = topic_above(m, i);
+        if (topic) {
             buf_puts(out, "<div style=\"" FONT "font-size:13px;font-weight:600;color:#57606a;"
                           "margin:8px 0\">");
-            escape_text(out, ESCAPE_HTML, m->items[i].topic);
+            escape_text(out, ESCAPE_HTML, topic);
             buf_puts(out, "</div>\r\n");
         }
         html_item(n, &m->items[i], out);
