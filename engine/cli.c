@@ -32,7 +32,7 @@ static const struct option {
         {"--now", OPT_NOW, true, "check as if it were this time"},
         {"--cascade", OPT_CASCADE, false, "end those that wait for it, too"},
         {"--as", OPT_AS, true, "dot or svg"},
-        {"--as", OPT_LOOK, true, "side, merged, only or html"},
+        {"--as", OPT_LOOK, true, "side, merged, only, html, or as merged,html"},
         {"--dead", OPT_DEAD, false, "only those that were given up"},
         {"--resend", OPT_RESEND, true, "send this notification again"},
         {"--monitor", OPT_MONITOR, true,
