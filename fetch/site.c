@@ -83,6 +83,7 @@ static void decide(struct site *s, struct fetch_transfer *t, bool first)
         return;
     }
     t->fetch->stats.robots_refused++;
+    t->is_refused = rule != NULL;
     fetch_reason_robots(strstr(s->name, "://") + 3, rule, why);
     fetch_transfer_doom(t, why);
 }
