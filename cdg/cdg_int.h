@@ -131,6 +131,8 @@ struct cdg_kind {
     struct str_list (*parts)(const struct question *q, const struct cdg_version *v);
     /* Whether answering needs what the answer before told to remember.  NULL: never. */
     bool (*keeps)(const struct cdg_leaf *leaf);
+    /* Can be asked of what is neither markup nor text, of which only the bytes are known. */
+    bool of_data;
     /* Answers N unless the keyword index says otherwise; `prepared` is struct keywords. */
     bool is_keyed;
 };

@@ -22,20 +22,25 @@ static const enum cdg_result or_table[3][3] = {
 
 static const enum cdg_result not_table[3] = {[CDG_C] = CDG_N, [CDG_N] = CDG_C, [CDG_U] = CDG_U};
 
-/* Why the pair cannot be compared at all; NULL: it can. */
-static const char *missing(const struct pair_run *r, bool raw, struct arena *life)
+/* Why the question (NULL: keywords) cannot be asked of the pair; NULL: it can. */
+static const char *missing(
+        const struct pair_run *r, const struct cdg_leaf *leaf, struct arena *life)
 {
     if (!r->old && !r->old_number)
         return "the version to compare with is not kept any more";
     if (!r->old)
         return arena_printf(
                 life, "version %lld is not kept any more", (long long)r->old_number);
-    if (raw) /* the bytes decide */
+    if (leaf && leaf->raw) /* the bytes decide */
         return NULL;
     const struct cdg_version *both[] = {r->new_, r->old};
-    for (size_t i = 0; i < countof(both); i++)
+    for (size_t i = 0; i < countof(both); i++) {
         if (!both[i]->digest)
             return both[i]->no_digest ? both[i]->no_digest : "the page could not be parsed";
+        if (both[i]->digest->type == PAGE_DATA &&
+                (!leaf || !kind_of(leaf->kind)->of_data || leaf->changed_over))
+            return "the page is neither markup nor text: only any change can be asked of it";
+    }
     return NULL;
 }
 
@@ -91,7 +96,7 @@ static struct answer *leaf_answer(const struct asking *by, const struct cdg_node
     SCRATCH struct arena *scratch = arena_new(NULL, "question");
     const struct cdg_kind *kind = kind_of(n->leaf.kind);
     struct answer *a = arena_new_of(by->life, struct answer);
-    const char *why = missing(by->pair, n->leaf.raw, by->life);
+    const char *why = missing(by->pair, &n->leaf, by->life);
 
     a->result = CDG_N;
     struct question q = {
@@ -220,8 +225,7 @@ static const struct cdg_finding *asking_finding(const struct asking *by, struct 
     return f;
 }
 
-/* ---- states
- * ----------------------------------------------------------------------------------- */
+/* ---- states ------------------------------------------------------------------------------ */
 
 /* What the leaves below a node want remembered, one behind the other, each once. */
 static void collect_states(const struct asking *by, struct cdg_node *n, struct buf *out)
@@ -295,7 +299,7 @@ static struct pair_run *pairs_new(
                 .new_ = new_version,
                 .old_number = p->olds[i],
                 .cache = {.life = r->shared}};
-        const char *why = missing(pair, /* raw= */ false, r->life);
+        const char *why = missing(pair, NULL, r->life);
         pair->quiet = finding_new(pair, why ? CDG_U : CDG_N, why, r->life);
     }
     return pairs;

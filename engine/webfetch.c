@@ -261,7 +261,8 @@ static bool is_new_version(
     return true;
 }
 
-/* Too much is on its way already: this one is asked for again when there is room. */
+/* Larger than thought, and too much is on its way already: asked for again when there is
+ * room. */
 static void put_off(struct webpage *p)
 {
     p->busy = false;
@@ -283,8 +284,10 @@ static void take_body(struct webpage *p, struct visit_source *s, const struct fe
 {
     struct hash128 quick = hash128_keyed(s->body, s->body_bytes, p->engine->hash_key);
     bool is_new = false;
+    size_t kept_free = p->held; /* when it was asked for */
     p->body_bytes = s->body_bytes;
     webpage_hold(p, s->body_bytes);
+    bool fits = p->held <= kept_free || engine_has_memory(p->engine);
     if (!is_last_body(p, quick)) {
         s->sha = sha256_of(s->body, s->body_bytes);
         if (r && webframes_gather_seen(p, s))
@@ -298,7 +301,7 @@ static void take_body(struct webpage *p, struct visit_source *s, const struct fe
     webpage_set_text(&p->body_digest, is_new || !r ? NULL : r->body_digest);
     if (!is_new)
         unchanged(p, s->etag, s->last_modified, s->last_modified_at);
-    else if (p->engine->visits && !engine_has_memory(p->engine))
+    else if (p->engine->visits && !fits)
         put_off(p);
     else
         visit_start(p, s);

@@ -211,7 +211,6 @@ static void touch_done(struct store_job *job)
         log_error("the outcome of a fetch was not recorded: %s", job->fault.message);
     arena_free(t->arena);
     engine_answered(e);
-    webpage_resume_postponed(e);
 }
 
 void webpage_touch(struct webpage *p)
