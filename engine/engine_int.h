@@ -236,7 +236,6 @@ struct webpage {
     size_t lives; /* sentinels that name this page, in the graph or not */
 
     int64_t latest;     /* newest version, 0: none */
-    bool has_history;   /* the store keeps it for changes of those who went elsewhere */
     int64_t visiting;   /* the version a visit is under way for, 0: none */
     struct sha256 body; /* of it */
     char *etag, *last_modified, *body_digest, *error;
@@ -248,16 +247,16 @@ struct webpage {
     int64_t quick_version;         /* which is that of this version */
 
     struct fetch_transfer *transfer; /* under way */
+    bool has_history;        /* the store keeps it for changes of those who went elsewhere */
     bool busy;               /* from the start of a fetch until all it led to is committed */
     bool in_round;           /* see round.c */
     bool overdue;            /* and that was written down */
     bool postponed;          /* wanted, but the database is away or its queue is full */
+    unsigned kills;          /* readers it cost in a row; see visit_read.c */
+    struct sha256 *killer;   /* the body that did it last; NULL: none, so nearly always */
     size_t body_bytes, held; /* of the newest body; what is counted in held_bytes for it */
     struct led_event *retry_trigger, *retry_event;
     struct led_rule *retry_rule; /* a failed fetch will be tried again */
-
-    unsigned kills;       /* readers it cost in a row; see visit_read.c */
-    struct sha256 killer; /* the body that did it last */
 
     struct fetch_gone gone; /* 404 or 410, again and again */
     struct webhost *host;

@@ -129,6 +129,7 @@ void webpage_free(struct webpage *p)
     free(p->etag);
     free(p->body_digest);
     free(p->learned);
+    free(p->killer);
     free(p->last_modified);
     free(p->error);
     free(p);

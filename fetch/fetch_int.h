@@ -99,6 +99,7 @@ struct fetch_transfer {
     size_t body_bytes_max;
     bool asks_robots; /* its site's robots.txt has a say */
     bool takes_part;  /* of a body longer than that the beginning will do */
+    bool is_afresh;   /* on a connection of its own, after another one's rest was in the way */
     unsigned redirects;
     uint64_t wire_bytes;
     msec began;
