@@ -104,6 +104,7 @@ struct fetch_transfer {
     uint64_t wire_bytes;
     msec began;
     const char *doom; /* why a doomed one never began */
+    bool is_refused;  /* because of a rule */
     msec doom_retry_after;
     struct fetch_cargo *cargo; /* NULL: it fetches a page */
     struct fetch_run *run;

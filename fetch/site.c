@@ -27,6 +27,7 @@ struct site {
     struct fetch *fetch;
     struct list waiting;        /* transfers */
     bool is_asking;             /* for its robots.txt */
+    bool is_refused;            /* not even that may be asked for */
     struct arena *life;         /* of the rules */
     struct fetch_robots *rules; /* NULL: not known */
     const char *hindrance;      /* why they could not be had; NULL: they could */
@@ -84,6 +85,7 @@ static void decide(struct site *s, struct fetch_transfer *t, bool first)
         return;
     }
     t->fetch->stats.robots_refused++;
+    t->is_refused = rule || s->is_refused;
     fetch_reason_robots(strstr(s->name, "://") + 3, rule, s->hindrance, why);
     fetch_transfer_doom(t, why);
 }
@@ -92,6 +94,7 @@ static void learn(struct site *s, const struct fetch_response *r)
 {
     bool broken = r->outcome != FETCH_OK && (r->status < 300 || r->status >= 500);
     msec now = clock_mono(s->fetch->o.clock);
+    s->is_refused = r->refused;
     s->good_until = now + (broken ? ASKED_AGAIN_AFTER : KEPT_FOR);
     if (broken && s->rules)
         return; /* (3) */

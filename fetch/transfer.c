@@ -67,6 +67,8 @@ static void report(struct fetch_transfer *t, struct fetch_response *r)
     r->final_url = t->rendered_url ? t->rendered_url : t->url;
     r->redirects = t->redirects;
     r->wire_bytes = t->wire_bytes;
+    r->refused = r->outcome == FETCH_FAILED &&
+                 (t->is_refused || (t->run && !t->run->has_tried && t->run->refused[0]));
     r->took = t->run ? clock_mono(t->fetch->o.clock) - t->began : 0;
     count(t->fetch, r);
     t->done(r, t->arg);

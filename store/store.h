@@ -94,7 +94,7 @@ enum store_query {
     STORE_Q_RESEND,        /* $1 number of a notification: one row, whether it will be */
     STORE_Q_FIGURES,       /* one row: counts of sentinels by state, pages, versions, changes,
                               pending, bytes */
-    STORE_Q_PAGE,          /* $1 url: when it is fetched, and why then */
+    STORE_Q_PAGE,          /* $1 url: when it is fetched, and why then; its newest version */
     STORE_Q_STORED, /* $1 url, $2 request: page_id, version and fetched_at of each kept */
     STORE_Q_NAMES,  /* every name, for "did you mean" */
     STORE_QUERY_COUNT
