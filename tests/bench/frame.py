@@ -12,6 +12,7 @@ all that were ever saved, so a part can be run again alone:
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ os.environ.setdefault("VIGIL", os.path.join(BUILD, "engine", "vigil"))
 sys.path.insert(0, os.path.join(TOP, "tests", "e2e"))
 from harness import VIGIL, Postgres, Vigil, wait_until  # noqa: E402, F401
 
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything started is stopped
 TICKS = os.sysconf("SC_CLK_TCK")
 # One host with thousands of pages, all our own: politeness would be all that is measured.
 EAGER = ["--allow", "127.0.0.0/8", "--set", "fetch.min_interval=1s", "--set", "fetch.jitter=0",
@@ -100,8 +102,12 @@ class Watched:
             for pid in reversed(tree(self.process.pid)):
                 os.kill(pid, 9)
             self.out, self.err = self.process.communicate()
-        done.set()
-        sampler.join()
+        finally:
+            done.set()
+            sampler.join()
+            if self.process.poll() is None:
+                self.process.terminate()
+                self.process.wait()
         after = os.times()
         self.wall = time.monotonic() - begun
         self.cpu = (after.children_user + after.children_system
