@@ -554,5 +554,6 @@ void outbox_stats_get(const struct outbox *o, struct outbox_stats *ret)
     *ret = o->stats;
     ret->lanes = o->nlanes;
     ret->flying = o->flying;
+    ret->asking = o->claiming || o->settling;
     ret->busy = is_busy(o);
 }

@@ -34,6 +34,7 @@ void outbox_look(struct outbox *o);
 struct outbox_stats {
     uint64_t accepted, failed, dead; /* attempts */
     size_t lanes, flying;
-    bool busy; /* something is under way with the database or a receiver */
+    bool asking; /* something is under way with the database */
+    bool busy;   /* the same, or with a receiver */
 };
 void outbox_stats_get(const struct outbox *o, struct outbox_stats *ret);

@@ -17,9 +17,12 @@ struct fetch_headers {
     bool has_encoding, has_length;
     uint64_t length;
     /* The server's own bytes, in the arena; NULL: none. */
-    const char *etag, *last_modified, *content_type, *retry_after, *body_digest;
-    const char *location;
+    const char *etag, *last_modified, *content_type, *retry_after, *location;
+    const char *repr_digest, *content_md5;
 };
+
+/* The server's own digest of the body: RFC 9530's, else the old Content-MD5; NULL: none. */
+const char *fetch_headers_body_digest(const struct fetch_headers *h);
 
 /* One line with or without its line end.  False: refused, `why` says so. */
 bool fetch_headers_line(

@@ -56,6 +56,7 @@ curl_socket_t fetch_on_socket_open(
     run->address = a;
     run->port = port_of(&address->addr);
     t->fetch->stats.connections++;
+    fetch_multi_opened(t->fetch, fd);
     fetch_queue_reached(t, &a);
     return fd;
 }

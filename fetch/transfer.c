@@ -34,6 +34,19 @@ static void transfer_release(void *arg)
     }
 }
 
+/* Its memory serves the next one. */
+static void transfer_free(struct fetch_transfer *t)
+{
+    struct fetch *fe = t->fetch;
+    struct arena *life = t->life;
+    if (fe->nspare_lives == countof(fe->spare_lives)) {
+        arena_free(life);
+        return;
+    }
+    arena_reset(life);
+    fe->spare_lives[fe->nspare_lives++] = life;
+}
+
 static void count(struct fetch *fe, const struct fetch_response *r)
 {
     fe->stats.wire_bytes += r->wire_bytes;
@@ -55,7 +68,7 @@ static void report(struct fetch_transfer *t, struct fetch_response *r)
     r->took = t->run ? clock_mono(t->fetch->o.clock) - t->began : 0;
     count(t->fetch, r);
     t->done(r, t->arg);
-    arena_free(t->life); /* (4) */
+    transfer_free(t); /* (4) */
 }
 
 void fetch_transfer_report_failure(struct fetch_transfer *t, int status, const char *reason)
@@ -84,7 +97,6 @@ static void run_new(struct fetch_transfer *t)
 {
     t->run = arena_new_of(t->life, struct fetch_run);
     fetch_inflate_init(&t->run->inflate);
-    t->began = clock_mono(t->fetch->o.clock);
     fetch_deadline_begin(t);
 }
 
@@ -203,7 +215,7 @@ static void report_answer(struct fetch_transfer *t, enum fetch_outcome outcome)
             .last_modified = h->last_modified,
             .last_modified_at = MSEC_NEVER,
             .content_type = h->content_type,
-            .body_digest = h->body_digest};
+            .body_digest = fetch_headers_body_digest(h)};
     if (h->last_modified && !fetch_date_parse(h->last_modified, &r.last_modified_at))
         r.last_modified_at = MSEC_NEVER;
     if (outcome == FETCH_FAILED && h->retry_after)
@@ -303,7 +315,8 @@ void fetch_transfer_report_rendered(struct fetch_transfer *t)
 struct fetch_transfer *fetch_transfer_new(
         struct fetch *fe, const struct fetch_request *r, fetch_done_fn *done, void *arg)
 {
-    struct arena *life = arena_new(fe->life, "transfer");
+    struct arena *life = fe->nspare_lives ? fe->spare_lives[--fe->nspare_lives]
+                                          : arena_new(fe->life, "transfer");
     struct fetch_transfer *t = arena_new_of(life, struct fetch_transfer);
     struct fault f;
     t->tag = FETCH_TRANSFER_TAG;
@@ -314,7 +327,7 @@ struct fetch_transfer *fetch_transfer_new(
     fetch_ask_copy(t, r);
     list_init(&t->link);
     list_init(&t->render_link);
-    fetch_deadline_init(t);
+    heap_node_init(&t->deadline);
     arena_defer(life, transfer_release, t);
     if (r->is_spelled)
         t->url = arena_strdup(life, r->url);
@@ -340,5 +353,5 @@ struct fetch_transfer *fetch_start(
 void fetch_cancel(struct fetch_transfer *t)
 {
     CHECK(t->phase != FETCH_REPORTED);
-    arena_free(t->life);
+    transfer_free(t);
 }

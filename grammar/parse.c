@@ -202,8 +202,14 @@ void *grow(struct arena *life, void *array, unsigned n, size_t each)
 
 bool parse_name(struct parser *p, const char *what, const char **ret_name)
 {
-    if (p->tok.kind != T_NAME)
-        return parse_expected(p, GRAMMAR_E010, what);
+    if (p->tok.kind != T_NAME) {
+        bool at_end = parse_at_end(p);
+        parse_expected(p, GRAMMAR_E010, what);
+        if (!at_end)
+            report_hint(p->script, p->said,
+                    "A name begins with a letter or _ and goes on with these, digits and -.");
+        return false;
+    }
     if (word_flags(p->tok.word) & RESERVED) {
         parse_error(p, GRAMMAR_E011, p->tok.pos, "%s is reserved and cannot be a name",
                 token_shown(p->life, &p->tok));
@@ -399,6 +405,9 @@ static void parse_statement(struct parser *p)
         parse_expected(p, GRAMMAR_E010, "a statement");
         if (found.kind == T_NAME)
             report_nearest(p->script, p->said, word_nearest_flagged(found.text, VERB));
+        report_hint(p->script, p->said,
+                "A statement begins with CREATE, ALTER, ENABLE, DISABLE, STOP, DROP, SHOW or "
+                "SUBSCRIPTION.");
         parse_recover(p, 0);
     } else {
         parse_advance(p);

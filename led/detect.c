@@ -56,8 +56,9 @@ static void deliver(struct led *led, const struct led_listeners *l, const struct
 {
     struct led_node *to;
     for (size_t i = 0; (to = led_listeners_next(l, &i));) {
-        for (uint32_t role = 0; role < to->event->arity; role++) {
-            if (to->event->operands[role] != e)
+        const struct led_event *of = led_event_of(to);
+        for (uint32_t role = 0; role < of->arity; role++) {
+            if (led_operand(of, role) != e)
                 continue;
             uint64_t order = (uint64_t)(LED_ANY_MAX - role) << ROLE_SHIFT; /* (2) */
             queue_push(led, (struct led_arrival){.id = to->id,
@@ -78,9 +79,10 @@ void led_emit_leaf(struct led *led, struct led_event *e, struct led_occurrence *
 
 void led_emit(struct led *led, struct led_node *n, struct led_occurrence *o)
 {
+    const struct led_event *e = led_event_of(n);
     n->count++;
-    led_trigger(led, n->event, n->context, o);
-    deliver(led, &n->listeners, n->event, o);
+    led_trigger(led, e, n->context, o);
+    deliver(led, &n->listeners, e, o);
     led_unref(led, o);
 }
 
@@ -102,7 +104,7 @@ void led_detect_run(struct led *led)
 {
     while (led->queued) {
         struct led_arrival a = queue_pop(led); /* (1) */
-        led_op(a.to->event)->notify(led, a.to, a.role, a.o);
+        led_op(led_event_of(a.to))->notify(led, a.to, a.role, a.o);
         led_unref(led, a.o);
     }
     led->last_queued = 0;

@@ -20,11 +20,11 @@ struct row {
     struct entry entries[];
 };
 
-enum { ROW_MIN = 4, IS_ROW = 1 }; /* the lowest bit of the place tells */
+enum { ROW_MIN = 4 };
 
 static struct row *row_of(const struct led_listeners *l)
 {
-    return l->who & IS_ROW ? (struct row *)(l->who & ~(uintptr_t)IS_ROW) : NULL;
+    return l->is_row ? led_linked(l, l->who) : NULL;
 }
 
 static size_t bytes_of(uint32_t cap)
@@ -36,7 +36,8 @@ static struct row *row_new(struct led *led, struct led_listeners *l, uint32_t ca
 {
     struct row *r = led_alloc(led, bytes_of(cap));
     r->cap = cap;
-    l->who = (uintptr_t)r | IS_ROW;
+    l->who = led_link_to(r);
+    l->is_row = true;
     return r;
 }
 
@@ -62,11 +63,11 @@ void led_listeners_add(struct led *led, struct led_listeners *l, struct led_node
 {
     struct row *r = row_of(l);
     if (!l->who) {
-        l->who = (uintptr_t)n;
+        l->who = led_link_to(n);
         return;
     }
     if (!r) {
-        struct led_node *only = (struct led_node *)l->who;
+        struct led_node *only = led_linked(l, l->who);
         r = row_new(led, l, ROW_MIN);
         row_add(r, only);
     } else if (r->count == r->cap) {
@@ -93,7 +94,7 @@ void led_listeners_remove(struct led *led, struct led_listeners *l, struct led_n
 {
     struct row *r = row_of(l);
     if (!r) {
-        CHECK(l->who == (uintptr_t)n);
+        CHECK(l->who == led_link_to(n));
         l->who = 0;
         return;
     }
@@ -104,7 +105,8 @@ void led_listeners_remove(struct led *led, struct led_listeners *l, struct led_n
         size_t i = 0;
         struct led_node *only = led_listeners_next(l, &i);
         led_release(led, r, bytes_of(r->cap));
-        l->who = (uintptr_t)only;
+        l->who = led_link_to(only);
+        l->is_row = false;
     } else if (r->cap > ROW_MIN && left <= r->cap / 4) { /* (2) */
         row_again(led, l, r, r->cap / 2);
     }
@@ -114,7 +116,7 @@ struct led_node *led_listeners_next(const struct led_listeners *l, size_t *i)
 {
     struct row *r = row_of(l);
     if (!r)
-        return (*i)++ ? NULL : (struct led_node *)l->who;
+        return (*i)++ ? NULL : led_linked(l, l->who);
     while (*i < r->count) {
         struct led_node *n = r->entries[(*i)++].node;
         if (n)

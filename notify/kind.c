@@ -49,7 +49,23 @@ static int by_importance(const void *x, const void *y)
     return a->id == b->id ? 0 : a->id > b->id ? -1 : 1;
 }
 
+static bool same_topic(const struct notify_item *a, const struct notify_item *b)
+{
+    return strcmp(a->topic ? a->topic : "", b->topic ? b->topic : "") == 0;
+}
+
+/* Each topic follows its most important item. */
 void notify_sort(struct notify_item *items, size_t n)
 {
     qsort(items, n, sizeof *items, by_importance);
+    for (size_t i = 1; i < n; i++) {
+        size_t next = i;
+        while (next < n && !same_topic(&items[i - 1], &items[next]))
+            next++;
+        if (next == n || next == i)
+            continue;
+        struct notify_item moved = items[next];
+        memmove(&items[i + 1], &items[i], (next - i) * sizeof *items);
+        items[i] = moved;
+    }
 }

@@ -54,7 +54,8 @@ enum notify_shape {
     NOTIFY_TEXT,
     NOTIFY_LINK,
     NOTIFY_IMAGE,
-    NOTIFY_ROW /* cells split by \t */
+    NOTIFY_ROW, /* of a table: cells split by \t */
+    NOTIFY_HEAD /* likewise, and it names the columns */
 };
 
 /* One line of a change. */
@@ -103,7 +104,8 @@ struct notify_message {
     msec now;        /* when this attempt is made */
 };
 
-/* By priority, the highest first, then the newest first. */
+/* By topic; the topics, and what is in them, by priority, the highest first, then the newest
+ * first. */
 void notify_sort(struct notify_item *items, size_t n);
 
 /* ---- delivering --------------------------------------------------------------------- */

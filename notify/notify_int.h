@@ -40,6 +40,7 @@ void words_compare(struct arena *life, struct str old, struct str now, struct wo
 /* ---- chat.c: services with a form of their own ---- */
 
 enum chat_where { CHAT_HERE, CHAT_ROOT, CHAT_KEYED };
+enum chat_marks { CHAT_PLAIN, CHAT_ENTITIES, CHAT_MARKDOWN };
 
 struct chat {
     const char *name;
@@ -48,7 +49,8 @@ struct chat {
     enum chat_where where;
     const char *method; /* "POST" or "PUT" */
     const char *type;   /* Content-Type */
-    const char *body;   /* with {fields}, see chat.def */
+    enum chat_marks marks;
+    const char *body; /* with {fields}, see chat.def */
 };
 
 /* NULL: an ordinary webhook.  `chats` is the setting. */

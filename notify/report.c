@@ -236,7 +236,7 @@ static void html_item(const struct notify *n, const struct notify_item *it, stru
 {
     BUF(value, 64 << 10);
     buf_puts(out, "<div style=\"background:#ffffff;border:1px solid #d0d7de;border-radius:8px;"
-                  "padding:16px;margin:0 0 16px\">\r\n<div style=\"" FONT
+                  "padding:12px;margin:0 0 12px\">\r\n<div style=\"" FONT
                   "font-size:17px;font-weight:600;color:#24292f\">");
     escape_text(out, ESCAPE_HTML, it->sentinel);
     buf_puts(out, "</div>\r\n<div style=\"" FONT "font-size:14px;margin:2px 0\">");
@@ -268,7 +268,7 @@ void notify_html(const struct notify *n, const struct notify_message *m, struct 
                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                   "style-src 'unsafe-inline'\">\r\n<title>");
     escape_text(out, ESCAPE_HTML, buf_text(&title));
-    buf_puts(out, "</title></head>\r\n<body style=\"margin:0;padding:16px;background:#f6f8fa;"
+    buf_puts(out, "</title></head>\r\n<body style=\"margin:0;padding:8px;background:#f6f8fa;"
                   "color:#24292f\">\r\n<div style=\"max-width:760px;margin:0 auto\">\r\n");
     for (size_t i = 0; i < m->nitems; i++) {
         if (topic_begins(m, i)) {

@@ -65,11 +65,12 @@ static void sink_end(struct token_sink *sink, struct str name)
 
 static void sink_text(struct token_sink *sink, struct str text)
 {
-    size_t i = 0;
+    mode_text(tree_of(sink), text, is_blank(text));
+}
 
-    while (i < text.len && is_space(text.ptr[i]))
-        i++;
-    mode_text(tree_of(sink), text, /* blank= */ i == text.len);
+static void sink_doctype(struct token_sink *sink, bool is_quirky)
+{
+    tree_of(sink)->quirks = is_quirky;
 }
 
 static bool sink_is_foreign(struct token_sink *sink)
@@ -137,8 +138,8 @@ static void reader_done(struct reader *r)
 enum err html_read(struct str text, struct build *b, struct fault *f)
 {
     CLEANUP(reader_done)
-    struct reader r = {
-            .sink = {sink_start, sink_end, sink_text, sink_is_foreign, sink_is_over}};
+    struct reader r = {.sink = {sink_start, sink_end, sink_text, sink_doctype, sink_is_foreign,
+                               sink_is_over}};
 
     if (b->overflowed)
         return OK; /* there was not even room to begin */

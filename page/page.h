@@ -135,6 +135,14 @@ bool page_word_fold(struct str word, struct buf *out);
  * usable URL.  Appended to `out`. */
 bool page_url_resolve(struct str base, struct str reference, struct buf *out);
 
+/* The frames of a frameset that show a page of the web, in document order; a page written
+ * twice is listed twice.  0: the page is no frameset, or an empty one.  In `life`. */
+struct page_frame {
+    uint32_t node;   /* the frame element */
+    const char *url; /* of its src, absolute */
+};
+size_t page_frames(const struct page_digest *d, struct arena *life, struct page_frame **ret);
+
 /* ---- regions ----------------------------------------------------------------------------- */
 
 enum page_selector_language { PAGE_XPATH, PAGE_CSS };

@@ -88,6 +88,18 @@ TEST(sorts, "the important first, then the newest")
     EXPECT(it[0].id == 4 && it[1].id == 2 && it[2].id == 3 && it[3].id == 1);
 }
 
+TEST(topics, "what has the same topic stands together, behind the most important of it")
+{
+    struct notify_item it[] = {{.id = 1, .priority = 1, .topic = "a"},
+            {.id = 2, .priority = 9, .topic = "b"}, {.id = 3, .priority = 5},
+            {.id = 4, .priority = 3, .topic = "a"}, {.id = 5, .priority = 2, .topic = "b"},
+            {.id = 6, .priority = 4, .topic = ""}};
+    static const int64_t expected[] = {2, 5, 3, 6, 4, 1};
+    notify_sort(it, countof(it));
+    for (size_t i = 0; i < countof(it); i++)
+        EXPECT_INT(it[i].id, expected[i]);
+}
+
 TEST(chats, "a chat service is known by its address or by the setting, and by nothing else")
 {
     const char *own = "ntfy.example.org=ntfy, chat.example.org = matrix";
