@@ -112,6 +112,42 @@ msec result_time(const PGresult *r, int row, int column);        /* null is MSEC
 const char *result_text(const PGresult *r, int row, int column); /* null is NULL */
 int64_t result_affected(PGresult *r);
 
+/* ---- columns.c: many rows for one statement ---- */
+enum { COLUMNS_MAX = 24 };
+
+struct column {
+    uint32_t type; /* 0: nothing was put yet */
+    bool has_null;
+    struct buf bytes;
+};
+
+struct columns {
+    struct arena *scratch;
+    int count, at; /* at: where the next value goes */
+    size_t rows;
+    struct column all[COLUMNS_MAX];
+};
+
+void columns_init(struct columns *c, struct arena *scratch, int count);
+void columns_done(struct columns *c);
+#define COLUMNS(name, arena, count)                                                            \
+    CLEANUP(columns_done) struct columns name;                                                 \
+    columns_init(&name, arena, count)
+/* Values row by row, from left to right; what is null is as for params_. */
+void columns_int(struct columns *c, int64_t n);
+void columns_id(struct columns *c, int64_t id);
+void columns_time(struct columns *c, msec at);
+void columns_bool(struct columns *c, bool b);
+void columns_text(struct columns *c, const char *s);
+void columns_json(struct columns *c, const char *s);
+void columns_bytes(struct columns *c, const void *bytes, size_t len); /* NULL is null */
+void columns_raw_text(struct columns *c, const char *s);
+/* There must be rows.  The arrays are borrowed until the statement is sent. */
+MUST_USE enum err columns_params(struct columns *c, struct params *p, struct fault *f);
+/* conn_run with the columns as all there is; without rows nothing is run. */
+MUST_USE enum err columns_run(struct conn *conn, enum statement st, struct columns *c,
+        struct fault *f, PGresult **ret_result);
+
 /* ---- zip.c ---- */
 size_t zip_most(size_t len); /* what a frame of so many bytes takes at most */
 MUST_USE bool zip(const void *bytes, size_t len, struct buf *out);
@@ -139,13 +175,15 @@ MUST_USE enum err migrate_set_up_roles(struct conn *c, bool quiet, struct fault 
 /* ---- apply*.c: a job in the transaction that is open ---- */
 MUST_USE enum err apply(struct conn *c, struct store_job *job, msec now, struct arena *scratch,
         struct fault *f);
-MUST_USE enum err apply_version(
-        struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f);
 /* In this order, which is also that of the versions of a page. */
 MUST_USE enum err apply_versions(struct conn *c, struct store_version_job *const *jobs,
         size_t n, struct arena *scratch, struct fault *f);
-MUST_USE enum err apply_touch(
-        struct conn *c, struct store_touch_job *job, struct arena *scratch, struct fault *f);
+MUST_USE enum err apply_touches(struct conn *c, struct store_touch_job *const *jobs, size_t n,
+        struct arena *scratch, struct fault *f);
+MUST_USE enum err apply_no_page(int64_t page_id, struct fault *f);
+/* The columns of PAGES_SAW: those of the fetch by columns_page, then those of a version. */
+enum { PAGE_COLUMNS = 14 };
+void columns_page(struct columns *rows, const struct store_fetch_state *s);
 /* apply_sight.c: what sentinels keep in mind */
 MUST_USE enum err put_sights(struct conn *c, const struct store_sight *sights, size_t n,
         struct arena *scratch, struct fault *f);
