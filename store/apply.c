@@ -1,6 +1,6 @@
 /* Jobs inside the transaction that is open: which kind is done by whom, and the smallest of
  * them, a fetch that brought nothing new. */
-#include "store/store_int.h"
+#include "store/apply.h"
 #include "base/crash.h"
 
 enum err apply_no_page(int64_t page_id, struct fault *f)

@@ -6,7 +6,7 @@
  *  (3) Many versions are written with as little as one: they are taken in batches in which
  *      no page and no sentinel occurs twice, and each step is one statement for a batch.
  */
-#include "store/store_int.h"
+#include "store/apply.h"
 #include "base/crash.h"
 #include "base/map.h"
 

@@ -175,27 +175,14 @@ MUST_USE enum err migrate_set_up_roles(struct conn *c, bool quiet, struct fault 
 /* ---- apply*.c: a job in the transaction that is open ---- */
 MUST_USE enum err apply(struct conn *c, struct store_job *job, msec now, struct arena *scratch,
         struct fault *f);
-/* In this order, which is also that of the versions of a page. */
+/* Of jobs of one kind, in this order, which is also that of the versions of a page. */
 MUST_USE enum err apply_versions(struct conn *c, struct store_version_job *const *jobs,
         size_t n, struct arena *scratch, struct fault *f);
 MUST_USE enum err apply_touches(struct conn *c, struct store_touch_job *const *jobs, size_t n,
         struct arena *scratch, struct fault *f);
-MUST_USE enum err apply_no_page(int64_t page_id, struct fault *f);
-/* The columns of PAGES_SAW: those of the fetch by columns_page, then those of a version. */
-enum { PAGE_COLUMNS = 14 };
-void columns_page(struct columns *rows, const struct store_fetch_state *s);
-/* apply_sight.c: what sentinels keep in mind */
-MUST_USE enum err put_sights(struct conn *c, const struct store_sight *sights, size_t n,
-        struct arena *scratch, struct fault *f);
-MUST_USE enum err put_notes(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f);
-MUST_USE enum err put_constituents(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f);
-MUST_USE enum err apply_plan(struct conn *c, struct store_plan_job *job, msec now,
-        struct arena *scratch, struct fault *f);
+
 MUST_USE enum err apply_load(
         struct conn *c, struct store_load_job *job, struct arena *scratch, struct fault *f);
-
 /* A body of the store, whole, whatever it is kept as. */
 MUST_USE enum err load_body(struct conn *c, const void *sha256, struct arena *scratch,
         struct fault *f, struct buf *body);
