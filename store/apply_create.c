@@ -72,27 +72,22 @@ enum err put_places(struct conn *c, const struct store_step *steps, size_t n,
 /* ---- whom to tell ---- */
 
 static void columns_tells(
-        struct columns *tells, struct columns *lanes, const struct store_step *st)
+        struct columns *at_commit, struct columns *in_lanes, const struct store_step *st)
 {
     static const struct store_tell dashboard = {
             .method = "dashboard", .target = "", .at_commit = true};
     const struct store_tell *all = st->ntells ? st->tells : &dashboard;
     for (size_t i = 0; i < (st->ntells ? st->ntells : 1); i++) {
         const struct store_tell *t = &all[i];
-        bool bundles = t->combined || (st->tell_every > 0 && !t->of_operator);
-        columns_int(tells, st->ret_id);
-        columns_int(tells, (int64_t)i + (t->of_operator ? 1000 : 0));
-        columns_text(tells, t->method);
-        columns_text(tells, t->target ? t->target : "");
-        columns_bool(tells, !t->at_commit);
-        columns_bool(tells, t->combined);
+        struct columns *rows = t->at_commit ? at_commit : in_lanes;
+        columns_int(rows, st->ret_id);
+        columns_int(rows, (int64_t)i + (t->of_operator ? 1000 : 0));
+        columns_text(rows, t->method);
+        columns_text(rows, t->target ? t->target : "");
         if (t->at_commit)
             continue;
-        columns_int(lanes, st->ret_id);
-        columns_text(lanes, t->method);
-        columns_text(lanes, t->target ? t->target : "");
-        columns_bool(lanes, t->combined);
-        columns_bool(lanes, bundles);
+        columns_bool(rows, t->combined);
+        columns_bool(rows, st->tell_every > 0 && !t->of_operator);
     }
 }
 
@@ -100,8 +95,8 @@ enum err put_tells(struct conn *c, const struct store_step *steps, size_t n,
         struct arena *scratch, struct fault *f)
 {
     COLUMNS(telling, scratch, 5);
-    COLUMNS(lanes, scratch, 5);
-    COLUMNS(tells, scratch, 6);
+    COLUMNS(at_commit, scratch, 4);
+    COLUMNS(in_lanes, scratch, 6);
     for (size_t i = 0; i < n; i++) {
         const struct store_step *st = &steps[i];
         columns_int(&telling, st->ret_id);
@@ -109,12 +104,12 @@ enum err put_tells(struct conn *c, const struct store_step *steps, size_t n,
         columns_text(&telling, st->topic);
         columns_int(&telling, st->priority ? st->priority : 1);
         columns_text(&telling, st->presentation ? st->presentation : "only");
-        columns_tells(&tells, &lanes, st);
+        columns_tells(&at_commit, &in_lanes, st);
     }
     enum err e = columns_run(c, SQL_TELLING_PUT, &telling, f, NULL);
     if (!e)
-        e = columns_run(c, SQL_LANES_PUT, &lanes, f, NULL);
-    return e ? e : columns_run(c, SQL_TELLS_PUT, &tells, f, NULL);
+        e = columns_run(c, SQL_TELLS_PUT, &at_commit, f, NULL);
+    return e ? e : columns_run(c, SQL_TELLS_PUT_IN_LANES, &in_lanes, f, NULL);
 }
 
 /* ---- sentinels ---- */

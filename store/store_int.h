@@ -97,6 +97,8 @@ MUST_USE enum err conn_settle(struct conn *c, struct fault *f);
 typedef void conn_row_fn(const PGresult *row, void *arg);
 MUST_USE enum err conn_stream(
         struct conn *c, enum statement st, conn_row_fn *each, void *arg, struct fault *f);
+/* What is written from now on, or once: in this transaction, is found by its keys. */
+MUST_USE enum err conn_write_by_key(struct conn *c, bool once, struct fault *f);
 /* Ends a transaction that failed; what the failure was is kept in `c`. */
 void conn_roll_back(struct conn *c);
 /* Runs a whole script (a migration), not prepared. */

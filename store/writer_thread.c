@@ -110,7 +110,7 @@ static enum err see_to_server(struct store_writer *w, struct fault *f)
 /* What a new connection of the thread is told before anything else. */
 static enum err begin_session(struct store_writer *w, struct fault *f)
 {
-    enum err e = conn_run(&w->conn, SQL_WRITE_BY_KEY, NULL, f, NULL);
+    enum err e = conn_write_by_key(&w->conn, /* once= */ false, f);
     return e ? e : conn_run(&w->conn, SQL_LISTEN_REQUESTS, NULL, f, NULL);
 }
 
