@@ -368,7 +368,6 @@ struct store_step {
     const struct store_sight *sights; /* and what it begins with on its further pages */
     size_t nsights;
     int64_t ret_id, ret_page_id;
-    bool ret_page_is_new;
 };
 
 struct store_plan_job {
