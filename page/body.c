@@ -1,8 +1,6 @@
-/* "In body", where nearly all of a page is read; and the way into and out of SVG and MathML.
+/* "In body", where nearly all of a page is read; and the way into SVG and MathML.
  *
- * The branches follow the order of the HTML standard.  Pages count as written to the standard
- * (a table ends a paragraph), and a frameset is an element like any other, so that what is
- * written in it is not lost.
+ * The branches follow the order of the HTML standard.
  */
 #include "page/tree.h"
 
@@ -121,9 +119,7 @@ static void start_void(struct tree *t, struct tree_tag *tag)
         tree_reopen(t);
         break;
     case TAG_FRAME:
-        if (!tree_current_is(t, TAG_FRAMESET))
-            return;
-        break;
+        return;
     case TAG_AREA:
     case TAG_BR:
     case TAG_EMBED:
@@ -161,7 +157,8 @@ static void start_plain(struct tree *t, struct tree_tag *tag)
         tree_active_mark(t);
         return;
     case TAG_TABLE:
-        tree_close_p(t);
+        if (!t->quirks)
+            tree_close_p(t);
         tree_insert(t, tag, SPACE_HTML);
         t->mode = MODE_TABLE;
         return;
@@ -173,9 +170,6 @@ static void start_plain(struct tree *t, struct tree_tag *tag)
             tree_imply_ends(t, tag->tag == TAG_RP || tag->tag == TAG_RT ? TAG_RTC : TAG_OTHER);
         tree_insert(t, tag, SPACE_HTML);
         return;
-    case TAG_FRAMESET:
-        tree_insert(t, tag, SPACE_HTML);
-        return;
     default:
         tree_reopen(t);
         tree_insert(t, tag, SPACE_HTML);
@@ -183,7 +177,8 @@ static void start_plain(struct tree *t, struct tree_tag *tag)
     }
 }
 
-static void start_frame(struct tree *t, struct tree_tag *tag, uint32_t node)
+/* What the page says of an element that is there already. */
+static void start_again(struct tree *t, struct tree_tag *tag, uint32_t node)
 {
     if (node == NO_NODE)
         return;
@@ -195,14 +190,19 @@ void body_start(struct tree *t, struct tree_tag *tag)
 {
     const struct tag_info *info = &tag_infos[tag->tag];
 
+    if (info->flags & T_SHOWN && !tag_is_hidden_input(tag))
+        t->frameset_ok = false;
     switch (tag->tag) {
     case TAG_HTML:
-        start_frame(t, tag, t->html);
+        start_again(t, tag, t->html);
         return;
     case TAG_BODY:
-        start_frame(t, tag, t->body);
+        start_again(t, tag, t->body);
         return;
     case TAG_HEAD:
+        return;
+    case TAG_FRAMESET:
+        frameset_begin(t, tag);
         return;
     case TAG_H1:
     case TAG_H2:
@@ -372,7 +372,7 @@ void body_end(struct tree *t, struct tree_tag *tag)
 
 void body_text(struct tree *t, struct str text, bool blank)
 {
-    (void)blank;
+    t->frameset_ok &= blank;
     tree_reopen(t);
     if (!t->is_over)
         tree_insert_text(t, text);

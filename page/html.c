@@ -7,6 +7,7 @@
  *  (2) the builder is told of html, head, body, tbody and colgroup elements only where the
  *      page wrote them.
  */
+#include "page/bundle.h"
 #include "page/tree.h"
 
 struct reader {
@@ -65,11 +66,12 @@ static void sink_end(struct token_sink *sink, struct str name)
 
 static void sink_text(struct token_sink *sink, struct str text)
 {
-    size_t i = 0;
+    mode_text(tree_of(sink), text, is_blank(text));
+}
 
-    while (i < text.len && is_space(text.ptr[i]))
-        i++;
-    mode_text(tree_of(sink), text, /* blank= */ i == text.len);
+static void sink_doctype(struct token_sink *sink, bool is_quirky)
+{
+    tree_of(sink)->quirks = is_quirky;
 }
 
 static bool sink_is_foreign(struct token_sink *sink)
@@ -96,6 +98,8 @@ static void node_open(struct tree *t, const struct tree_node *n)
                                  ? (tag_infos[n->tag].flags & T_INLINE) != 0
                                  : page_tag_is_inline(intern_text(&t->b->tag_names, n->name));
         build_open_numbers(t->b, n->name, is_inline, n->from, n->count);
+        if (n->tag == TAG_FRAME && t->b->bundle)
+            bundle_fill_frame(t->b, n->from, n->count);
     }
 }
 
@@ -137,8 +141,8 @@ static void reader_done(struct reader *r)
 enum err html_read(struct str text, struct build *b, struct fault *f)
 {
     CLEANUP(reader_done)
-    struct reader r = {
-            .sink = {sink_start, sink_end, sink_text, sink_is_foreign, sink_is_over}};
+    struct reader r = {.sink = {sink_start, sink_end, sink_text, sink_doctype, sink_is_foreign,
+                               sink_is_over}};
 
     if (b->overflowed)
         return OK; /* there was not even room to begin */

@@ -78,6 +78,15 @@ static inline bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
 }
 
+static inline bool is_blank(struct str s)
+{
+    size_t i = 0;
+
+    while (i < s.len && is_space(s.ptr[i]))
+        i++;
+    return i == s.len;
+}
+
 static inline char to_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
@@ -138,8 +147,9 @@ struct build_node {
 struct build {
     /* constant */
     size_t max;
-    bool xml;       /* names keep their case, and script may be a word like any other */
-    bool no_inline; /* names are nobody's tags: every element is a block of its own */
+    bool xml;              /* names keep their case, and script may be a word like any other */
+    bool no_inline;        /* names are nobody's tags: every element is a block of its own */
+    struct bundle *bundle; /* whose frames are to be filled; NULL: none (bundle.h) */
 
     /* what becomes the digest's arrays; numbers are given anew in finish.c */
     struct buf nodes; /* struct build_node */
@@ -215,7 +225,7 @@ MUST_USE enum err build_finish(struct build *b, enum page_type type, bool malfor
 
 /* ---- the block: digest.c ----------------------------------------------------------------- */
 
-enum { DIGEST_VERSION = 3 };
+enum { DIGEST_VERSION = 4 };
 
 /* The parts of a block, one behind the other and behind the header. */
 enum digest_part {
@@ -280,10 +290,15 @@ struct token_sink {
     void (*end)(struct token_sink *sink, struct str name);
     /* `text` lies in the page where it stands there as it is. */
     void (*text)(struct token_sink *sink, struct str text);
+    /* The doctype, if the page begins with one; `is_quirky` as doctype_is_quirky says. */
+    void (*doctype)(struct token_sink *sink, bool is_quirky);
     bool (*is_foreign)(struct token_sink *sink); /* inside SVG or MathML */
     /* asked after each tag: true ends the reading */
     bool (*is_over)(struct token_sink *sink);
 };
+
+/* doctype.c: whether this, from behind "<!DOCTYPE" to its '>', asks for quirks mode. */
+bool doctype_is_quirky(struct str declaration);
 
 MUST_USE enum err tokens_read(struct str text, struct token_sink *sink, struct fault *f);
 
@@ -293,6 +308,8 @@ MUST_USE enum err tokens_read(struct str text, struct token_sink *sink, struct f
  * is not well-formed (the builder is then spoilt). */
 MUST_USE enum err html_read(struct str text, struct build *b, struct fault *f);
 MUST_USE enum err xml_read(struct str text, struct build *b, struct fault *f);
+/* The text with the entities it defines put in, in `out`; as it was when it has none. */
+MUST_USE struct str xml_names_put_in(struct str text, struct buf *out);
 MUST_USE enum err plain_read(struct str text, struct build *b, struct fault *f);
 /* False: it is no JSON, and the builder is spoilt. */
 MUST_USE bool json_read(struct str text, struct build *b);

@@ -27,6 +27,7 @@ struct tokens {
     struct buf pairs;  /* struct pair, once `copies` has stopped moving */
     struct buf text;
     unsigned template_depth;
+    bool begun; /* there was more than comments and white space */
     bool too_many;
 };
 
@@ -79,6 +80,7 @@ static void emit_text(struct tokens *t, size_t from, size_t to, bool references)
 
     if (s.len == 0 || t->template_depth)
         return;
+    t->begun = t->begun || !is_blank(s);
     if (references && memchr(s.ptr, '&', s.len)) {
         buf_clear(&t->text);
         put_resolved(&t->text, s, false);
@@ -130,7 +132,14 @@ static size_t declaration(struct tokens *t, size_t at)
         emit_text(t, at + 9, text_end, false);
         return end;
     }
-    return behind(t, at, ">");
+    size_t end = behind(t, at, ">");
+    if (starts(t, at, "<!DOCTYPE") && !t->begun) {
+        bool is_ended = t->s.ptr[end - 1] == '>';
+        struct str s = {t->s.ptr + at + 9, end - at - 9 - is_ended};
+        t->sink->doctype(t->sink, !is_ended || doctype_is_quirky(s));
+        t->begun = true;
+    }
+    return end;
 }
 
 /* ---- tags -------------------------------------------------------------------------------- */
@@ -360,6 +369,7 @@ static void tag(struct tokens *t, size_t at)
         i++;
     buf_clear(&t->copies);
     buf_clear(&t->attrs);
+    t->begun = true;
     struct piece name = name_piece(t, from, i);
     size_t end = attributes(t, i, &self_closing);
     t->at = end ? end : t->s.len;

@@ -89,7 +89,14 @@ void tree_init(struct tree *t, struct build *b, struct str source)
     size_t room = (size_t)(PAGE_NODES_MAX + 16) * sizeof(struct tree_node);
 
     *t = (struct tree){
-            .b = b, .source = source, .head = NO_NODE, .body = NO_NODE, .form = NO_NODE};
+            .b = b,
+            .source = source,
+            .head = NO_NODE,
+            .body = NO_NODE,
+            .form = NO_NODE,
+            .quirks = true,
+            .frameset_ok = true,
+    };
     buf_init(&t->nodes, room);
     buf_init(&t->texts, 4 * source.len + 64);
     buf_init(&t->stack, room);
@@ -110,7 +117,7 @@ void tree_done(struct tree *t)
     buf_done(&t->tag_of);
 }
 
-static void node_detach(struct tree *t, uint32_t node)
+void tree_detach(struct tree *t, uint32_t node)
 {
     struct tree_node *n = tree_at(t, node);
 
@@ -585,7 +592,7 @@ static uint32_t wrap_between(
         tree_at(t, copy)->in_active = tree_at(t, copy)->in_stack = true;
         if (last == block)
             *bookmark = copy;
-        node_detach(t, last);
+        tree_detach(t, last);
         node_attach(t, last, copy, NO_NODE);
         last = copy;
     }
@@ -600,7 +607,7 @@ static void move_inside(struct tree *t, uint32_t formatting, uint32_t block, uin
     if (t->is_over)
         return;
     for (uint32_t child; (child = tree_at(t, block)->first) != NO_NODE && tree_steps(t, 1);) {
-        node_detach(t, child);
+        tree_detach(t, child);
         node_attach(t, child, copy, NO_NODE);
     }
     node_attach(t, copy, block, NO_NODE);
@@ -646,7 +653,7 @@ bool tree_adopt(struct tree *t, enum tag_id tag)
         uint32_t outermost = wrap_between(t, formatting, block, &bookmark);
         if (t->is_over)
             return true;
-        node_detach(t, outermost);
+        tree_detach(t, outermost);
         put(t, outermost, ancestor);
         move_inside(t, formatting, block, bookmark);
     }

@@ -2,8 +2,8 @@
  *
  * tree.c has the standard's tools: the stack of open elements, scopes, the list of active
  * formatting elements, foster parents, the adoption agency.  modes.c has its insertion
- * modes, body.c what happens inside the body, and html.c reads a page through all of it
- * into the builder.
+ * modes, body.c, tables.c, frameset.c and foreign.c what happens inside the body, tables,
+ * framesets and SVG, and html.c reads a page through all of it into the builder.
  *
  * Where the standard invents an html, head, body, tbody or colgroup element that the page
  * did not write, the node is there for the rules but `written` is false, and it is left out
@@ -24,6 +24,7 @@ enum tag_flags {
     T_SCOPE = 256,
     T_TABLE = 512,
     T_OUTSIDE = 1024,
+    T_SHOWN = 2048,
 };
 
 enum tag_id {
@@ -69,6 +70,8 @@ enum tree_mode {
     MODE_TBODY,
     MODE_ROW,
     MODE_CELL,
+    MODE_FRAMESET,
+    MODE_AFTER_FRAMESET,
     MODE_COUNT
 };
 
@@ -83,6 +86,8 @@ struct tree {
     uint32_t html, head, body, form;
     enum tree_mode mode, back; /* back: where MODE_TEXT returns to */
     bool foster;               /* what does not belong into a table goes before it */
+    bool quirks;               /* the doctype is missing or one of the last century */
+    bool frameset_ok;          /* nothing is shown yet that a frameset could not replace */
     bool is_over;              /* a limit was hit */
     uint64_t work;             /* steps of searches, which have a limit */
     uint32_t open[TAG_COUNT];  /* how many of them are in the stack */
@@ -150,6 +155,8 @@ void tree_insert_text(struct tree *t, struct str text);
 /* Adds the attributes that the element does not have yet. */
 void tree_merge_attributes(struct tree *t, uint32_t node, struct tree_tag *tag);
 
+void tree_detach(struct tree *t, uint32_t node); /* from its parent */
+
 void tree_pop(struct tree *t);
 void tree_pop_until(struct tree *t, enum tag_id tag); /* and that one too */
 void tree_pop_until_node(struct tree *t, uint32_t node);
@@ -173,7 +180,7 @@ void tree_reopen(struct tree *t); /* "reconstruct the active formatting elements
 /* The adoption agency; false: the end tag is one like any other. */
 bool tree_adopt(struct tree *t, enum tag_id tag);
 
-/* ---- modes.c, body.c --------------------------------------------------------------------- */
+/* ---- modes.c, body.c, tables.c, frameset.c, foreign.c ------------------------------------ */
 
 void mode_start(struct tree *t, struct tree_tag *tag);
 void mode_end(struct tree *t, struct tree_tag *tag);
@@ -181,5 +188,18 @@ void mode_text(struct tree *t, struct str text, bool blank);
 void body_start(struct tree *t, struct tree_tag *tag);
 void body_end(struct tree *t, struct tree_tag *tag);
 void body_text(struct tree *t, struct str text, bool blank);
+/* `mode` is one of tables. */
+void tables_start(struct tree *t, enum tree_mode mode, struct tree_tag *tag);
+void tables_end(struct tree *t, enum tree_mode mode, struct tree_tag *tag);
+void tables_text(struct tree *t, struct str text, bool blank);
+/* A frameset in place of the body, where the standard allows it. */
+void frameset_begin(struct tree *t, struct tree_tag *tag);
+void frameset_start(struct tree *t, struct tree_tag *tag);
+void frameset_end(struct tree *t, struct tree_tag *tag);
+/* False: it is none of SVG's or MathML's, or ends them, and HTML's rules hold for it. */
+bool foreign_start(struct tree *t, struct tree_tag *tag);
+bool foreign_end(struct tree *t, struct tree_tag *tag);
+bool foreign_text(struct tree *t, struct str text, bool blank);
+bool tag_is_hidden_input(const struct tree_tag *tag);
 /* Whether the innermost element is one of SVG or MathML and says what its content means. */
 bool tree_is_foreign(const struct tree *t);

@@ -4,6 +4,7 @@
  *     bench_page --svg FILE         the same, and a plot of time by size up to 5 MB
  *     bench_page --parse            only parses, for a profiler
  *     bench_page --compare          only opening and comparing
+ *     bench_page --changed [TYPE]   only compares a changed page, for a profiler
  *     bench_page FILE...            pages of your own instead of made ones
  *
  * The baseline is a bare walk of libxml2's SAX parser over the same page, which keeps
@@ -319,6 +320,23 @@ static void parse_only(void)
     }
 }
 
+/* For a profiler: nothing but comparing, all types or one. */
+static void changed_only(const char *type)
+{
+    SCRATCH struct arena *life = arena_new(NULL, "bench");
+    CLEANUP(sample_done) struct sample old = {.page = {.max = 1 << 26}};
+    CLEANUP(sample_done) struct sample edited = {.page = {.max = 1 << 26}};
+    size_t asked;
+    struct cdg *g = ask(life, type ? cdg_kind_find(type) : -1, &asked);
+
+    doc_page(&old.page, KIND_PAGE, (struct doc_edits){.script = 1});
+    doc_page(&edited.page, KIND_PAGE, (struct doc_edits){.script = 2, .every = 125});
+    sample_finish(&old, life, 1);
+    sample_finish(&edited, life, 2);
+    for (unsigned i = 0; i < 50 * ROUNDS; i++)
+        compare(g, &old.version, &edited.version);
+}
+
 int main(int argc, char **argv)
 {
     static const unsigned sections[] = {5, 50, 250, 500, 1000, 2000, 3000, 4000, 5600};
@@ -332,6 +350,10 @@ int main(int argc, char **argv)
     }
     if (argc == 2 && strcmp(argv[1], "--compare") == 0) {
         compare_table();
+        return 0;
+    }
+    if (argc >= 2 && strcmp(argv[1], "--changed") == 0) {
+        changed_only(argc > 2 ? argv[2] : NULL);
         return 0;
     }
     head();

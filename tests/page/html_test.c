@@ -215,7 +215,7 @@ TEST(tables, "what does not belong into a table stands before it")
     EXPECT_TREE("<table><tr><td><table><tr><td>in</table>out</table>",
             "table(tr(td(table(tr(td(\"in\"))) \"out\")))");
     EXPECT_TREE("<table><tr><td>a</div>b</table>", "table(tr(td(\"ab\")))");
-    EXPECT_TREE("<p>a<table></table>b", "p(\"a\") table \"b\"");
+    EXPECT_TREE("<!doctype html><p>a<table></table>b", "p(\"a\") table \"b\"");
     EXPECT_TREE("<td>a</td><td>b</td>", "\"ab\"");
 }
 
@@ -240,6 +240,86 @@ TEST(foreign, "SVG and MathML end where HTML begins again")
     EXPECT_TREE("<math><mi>x<b>y</b></mi></math>", "math(mi(\"x\" b(\"y\")))");
     EXPECT_TREE("<svg><title>a <b>c</svg>", "svg(title(\"a \" b(\"c\")))");
     EXPECT_TREE("<svg><script/>a</svg>b", "svg(\"a\") \"b\"");
+}
+
+TEST(framesets, "a frameset stands in place of the body, with nothing but frames in it")
+{
+    EXPECT_TREE("<html><head><title>T</title></head><frameset cols='1,*'><frame src=a.html>"
+                "<frame name=b src=b.html></frameset></html>",
+            "html(head(title(\"T\")) frameset@cols=\"1,*\"(frame@src=\"a.html\" "
+            "frame@name=\"b\"@src=\"b.html\"))");
+    EXPECT_TREE(
+            "<frameset><frameset><frame></frameset>x<b>y</b><frame src=z></frameset><frame>x"
+            "<noframes>old <p></noframes><p>x",
+            "frameset(frameset(frame) frame@src=\"z\") noframes(\"old <p>\")");
+    EXPECT_TREE("<a></a> <frameset><frame>", "frameset(frame)"); /* nothing was shown yet */
+    EXPECT_TREE("<input type=hidden><frameset><frame>", "frameset(frame)");
+    EXPECT_TREE("x<frameset><frame>y", "\"xy\"");
+    EXPECT_TREE("<body><frameset><frame></frameset>y", "body(\"y\")");
+    EXPECT_TREE("<img><frameset><frame>y", "img \"y\"");
+    EXPECT_TREE("<svg>x</svg><frameset><frame>y", "svg(\"x\") \"y\"");
+    EXPECT_TREE("<p>x<frame src=a>y", "p(\"xy\")");
+    EXPECT_TREE("<frameset id=a><html lang=x><frame></html><frame>",
+            "html@lang=\"x\"(frameset@id=\"a\"(frame frame))");
+}
+
+static char *frames_of(struct arena *life, const char *source, const char *content_type)
+{
+    CLEANUP(made_done) struct made m = make(life, source, strlen(source), content_type);
+    struct page_frame *frames = NULL;
+    BUF(out, 1 << 16);
+
+    size_t n = m.d ? page_frames(m.d, life, &frames) : 0;
+    for (size_t i = 0; i < n; i++) {
+        EXPECT_TEXT(page_tag_name(m.d, m.d->tags[frames[i].node]).ptr, "frame");
+        buf_printf(&out, "%s%s", i ? " " : "", frames[i].url);
+    }
+    return arena_strdup(life, buf_text(&out));
+}
+
+TEST(frame_pages, "the pages of frames are known in their order, nested framesets included")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    EXPECT_TEXT(
+            frames_of(life,
+                    "<base href='/sub/'><frameset><frame src=a><frameset><frame src='../b?c'>"
+                    "<frame></frameset><frame src='about:blank'><frame src=a></frameset>",
+                    "text/html"),
+            "http://x.org/sub/a http://x.org/b?c http://x.org/sub/a");
+    EXPECT_TEXT(frames_of(life, "<p>x<frameset><frame src=a>", "text/html"), "");
+    EXPECT_TEXT(frames_of(life,
+                        "<html xmlns='http://www.w3.org/1999/xhtml'><frameset><frame "
+                        "src='a'/></frameset></html>",
+                        "application/xhtml+xml"),
+            "http://x.org/d/a");
+    EXPECT_TEXT(frames_of(life, "<film><frameset><frame src='a'/></frameset></film>",
+                        "application/xml"),
+            "");
+}
+
+TEST(quirks, "a table ends a paragraph only in a page that has a doctype of this century")
+{
+    EXPECT_TREE("<p>a<table>", "p(\"a\" table)");
+    EXPECT_TREE("<!doctype html><p>a<table>", "p(\"a\") table");
+    EXPECT_TREE(" <!-- c --><?xml version='1.0'?><!DOCTYPEhtml><p>a<table>", "p(\"a\") table");
+    EXPECT_TREE("x<!doctype html><p>a<table>", "\"x\" p(\"a\" table)");
+    EXPECT_TREE("<script></script><!doctype html><p>a<table>", "p(\"a\" table)");
+    EXPECT_TREE("<!doctype html><!doctype x><p>a<table>", "p(\"a\") table");
+    EXPECT_TREE("<!doctype><p>a<table>", "p(\"a\" table)");
+    EXPECT_TREE("<!doctype other><p>a<table>", "p(\"a\" table)");
+    EXPECT_TREE("<!doctype html junk><p>a<table>", "p(\"a\" table)");
+    EXPECT_TREE("<!doctype html SYSTEM 'about:legacy-compat'><p>a<table>", "p(\"a\") table");
+    EXPECT_TREE("<!doctype html SYSTEM><p>a<table>", "p(\"a\" table)");
+    EXPECT_TREE("<!DOCTYPE HTML PUBLIC '-//W3C//DTD HTML 4.01 Transitional//EN'><p>a<table>",
+            "p(\"a\" table)");
+    EXPECT_TREE("<!DOCTYPE HTML PUBLIC \"-//W3C//DTD HTML 4.01 Transitional//EN\" "
+                "\"http://www.w3.org/TR/html4/loose.dtd\"><p>a<table>",
+            "p(\"a\") table");
+    EXPECT_TREE("<!DOCTYPE HTML PUBLIC '-//w3c//dtd html 4.0 transitional//EN' 'x'><p>a<table>",
+            "p(\"a\" table)");
+    EXPECT_TREE("<!DOCTYPE HTML PUBLIC 'HTML' 'x' y><p>a<table>", "p(\"a\" table)");
+    EXPECT_TREE("<!DOCTYPE HTML PUBLIC 'other' 'x' y><p>a<table>", "p(\"a\") table");
+    EXPECT_TREE("<!DOCTYPE HTML PUBLIC 'no end><p>a<table>", "p(\"a\" table)");
 }
 
 TEST(spaces, "white space is what a browser shows of it")
