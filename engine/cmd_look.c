@@ -41,15 +41,16 @@ int cmd_list(struct cli *c)
     struct store *s = cli_store(c, STORE_COMMAND, &code);
     if (!s)
         return code;
-    const char *params[] = {c->state, c->user};
-    struct store_rows *rows = query(c, s, STORE_Q_LIST, 2, params, &code);
+    const char *params[] = {c->state, c->user, c->topic};
+    struct store_rows *rows = query(c, s, STORE_Q_LIST, 3, params, &code);
     if (rows && c->json)
         cli_print_json(rows, stdout);
     else if (rows && store_rows_count(rows))
         cli_print_table(rows, columns, stdout);
     else if (rows)
-        fputs(c->state || c->user ? "no such sentinels\n"
-                                  : "no sentinels yet; `vigil add FILE` installs some\n",
+        fputs(c->state || c->user || c->topic
+                        ? "no such sentinels\n"
+                        : "no sentinels yet; `vigil add FILE` installs some\n",
                 stderr);
     store_close(s);
     return code;

@@ -5,68 +5,7 @@
  */
 #include "fetch/deliver.h"
 #include "tests/fetch/web.h"
-
-/* %u is the canary's port. */
-static const char *const forms[] = {
-        "http://127.0.0.1:%u/",
-        "http://127.1:%u/",
-        "http://127.0.1:%u/",
-        "http://0x7f000001:%u/",
-        "http://0x7f.0.0.1:%u/",
-        "http://0x7f.1:%u/",
-        "http://0177.0.0.1:%u/",
-        "http://0177.1:%u/",
-        "http://017700000001:%u/",
-        "http://2130706433:%u/",
-        "http://127.0.0.1.:%u/",
-        "http://127.0.0.2:%u/",
-        "http://127.255.255.254:%u/",
-        "http://0.0.0.0:%u/",
-        "http://0:%u/",
-        "http://0x0:%u/",
-        "http://localhost:%u/",
-        "http://LocalHost:%u/",
-        "http://localhost.:%u/",
-        "http://x.localhost:%u/",
-        "http://[::1]:%u/",
-        "http://[0:0:0:0:0:0:0:1]:%u/",
-        "http://[::]:%u/",
-        "http://[::ffff:127.0.0.1]:%u/",
-        "http://[::ffff:7f00:1]:%u/",
-        "http://[0:0:0:0:0:ffff:127.0.0.1]:%u/",
-        "http://[::127.0.0.1]:%u/",
-        "http://[64:ff9b::7f00:1]:%u/",
-        "http://[64:ff9b:1::1]:%u/",
-        "http://[2002:7f00:1::]:%u/",
-        "http://[fe80::1]:%u/",
-        "http://[fd00::2]:%u/",
-        "http://[ff02::1]:%u/",
-        "http://169.254.169.254:%u/latest/meta-data/",
-        "http://10.0.0.1:%u/",
-        "http://100.64.0.1:%u/",
-        "http://172.16.0.1:%u/",
-        "http://192.168.0.1:%u/",
-        "http://224.0.0.1:%u/",
-        "http://255.255.255.255:%u/",
-        "http://%%31%%32%%37.0.0.1:%u/",
-        "http://127\xe3\x80\x82"
-        "0\xe3\x80\x82"
-        "0\xe3\x80\x82"
-        "1:%u/",                                                 /* ideographic stops */
-        "http://\xe2\x91\xa0\xe2\x91\xa1\xe2\x91\xa6.0.0.1:%u/", /* circled 1, 2, 7 */
-        "http://private.example:%u/",
-        "http://private6.example:%u/",
-        "http://both.example:%u/",
-        "http://example.org@127.0.0.1:%u/",
-        "http://127.0.0.1:%u#@example.org/",
-        "http://127.0.0.1:%u/?@example.org/",
-        "https://127.0.0.1:%u/",
-        "ftp://127.0.0.1:%u/",
-        "gopher://127.0.0.1:%u/_x",
-        "dict://127.0.0.1:%u/x",
-        "telnet://127.0.0.1:%u/",
-        "file://127.0.0.1/etc/passwd?%u",
-};
+#include "tests/servers/private.h"
 
 static const char *const only_ours[] = {"127.0.0.3/32"};
 
@@ -88,7 +27,7 @@ static struct fetch_options options_for(struct arena *life, unsigned port)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static const char *form_url(struct arena *life, size_t i, unsigned port)
 {
-    return arena_printf(life, forms[i], port);
+    return arena_printf(life, private_urls[i], port);
 }
 
 TEST(direct, "no way of writing a private address gets through")
@@ -98,10 +37,10 @@ TEST(direct, "no way of writing a private address gets through")
     server_canary(life, "::", &canary);
     struct fetch_options o = options_for(life, canary.port);
     WEB(w, &o);
-    for (size_t i = 0; i < countof(forms); i++) {
+    for (size_t i = 0; i < countof(private_urls); i++) {
         struct answer *a = web_get(&w, "%s", form_url(life, i, canary.port));
         if (a->outcome != FETCH_FAILED || a->status != 0)
-            test_fail(__FILE__, __LINE__, "%s was fetched", forms[i]);
+            test_fail(__FILE__, __LINE__, "%s was fetched", private_urls[i]);
     }
     EXPECT_INT(server_canary_accepts(&canary), 0);
 }
@@ -114,21 +53,16 @@ TEST(redirected, "no redirect gets through either")
     struct fetch_options o = options_for(life, canary.port);
     WEB(w, &o);
     unsigned port = server_hostile(life, "127.0.0.3"), reached = 0;
-    for (size_t i = 0; i < countof(forms); i++) {
+    for (size_t i = 0; i < countof(private_urls); i++) {
         struct answer *a = web_get(&w, "http://127.0.0.3:%u/redirect/302/%s", port,
                 form_url(life, i, canary.port));
         if (a->outcome != FETCH_FAILED)
-            test_fail(__FILE__, __LINE__, "%s was fetched after a redirect", forms[i]);
+            test_fail(__FILE__, __LINE__, "%s was fetched after a redirect", private_urls[i]);
         reached += a->wire_bytes > 0;
     }
-    EXPECT_INT(reached, countof(forms)); /* it did redirect, every time */
+    EXPECT_INT(reached, countof(private_urls)); /* it did redirect, every time */
     EXPECT_INT(server_canary_accepts(&canary), 0);
 }
-
-static const char *const private[] = {"127.0.0.1", "127.0.0.2", "0.0.0.0", "[::1]",
-        "[::ffff:127.0.0.1]", "[::]", "10.0.0.1", "169.254.169.254", "192.168.0.1",
-        "172.16.0.1", "100.64.0.1", "[fe80::1]", "[fd00::2]", "[64:ff9b::7f00:1]",
-        "[2002:7f00:1::]"};
 
 /* The allowed address does not listen at the canary's port; libcurl tries the next. */
 static struct fetch_options rebound_options(
@@ -152,8 +86,8 @@ TEST(rebinding, "a name that leads to an allowed address first and to a private 
     struct server_canary canary;
     server_canary(life, "::", &canary);
     unsigned port = server_hostile(life, "127.0.0.3");
-    for (size_t i = 0; i < countof(private); i++) {
-        struct fetch_options o = rebound_options(life, port, canary.port, private[i]);
+    for (size_t i = 0; i < countof(private_addresses); i++) {
+        struct fetch_options o = rebound_options(life, port, canary.port, private_addresses[i]);
         WEB(w, &o);
         EXPECT_INT(web_get(&w, "http://rebound.example:%u/good", port)->outcome, FETCH_OK);
         EXPECT_INT(
@@ -175,14 +109,14 @@ TEST(reused, "a connection that one policy made is not used by another")
     WEB(open, &web_options);
     struct fetch_options o = options_for(life, port);
     WEB(shut, &o);
-    for (size_t i = 0; i < countof(forms); i++) {
+    for (size_t i = 0; i < countof(private_urls); i++) {
         EXPECT_INT(web_get(&open, "http://127.0.0.1:%u/good", port)->outcome, FETCH_OK);
         struct answer *a = web_get(&shut, "%s", form_url(life, i, port));
         if (a->outcome != FETCH_FAILED || a->wire_bytes)
-            test_fail(__FILE__, __LINE__, "%s was fetched", forms[i]);
+            test_fail(__FILE__, __LINE__, "%s was fetched", private_urls[i]);
     }
     char *good = web_get(&open, "http://127.0.0.1:%u/count-of/good", port)->body;
-    EXPECT_INT(strtol(good, NULL, 10), countof(forms));
+    EXPECT_INT(strtol(good, NULL, 10), countof(private_urls));
     EXPECT_TEXT(web_get(&open, "http://127.0.0.1:%u/count-of/", port)->body, "0");
 }
 
@@ -195,7 +129,7 @@ TEST(robots, "robots.txt is no way in either, neither asked for nor by its redir
     unsigned port = server_hostile(life, "127.0.0.3");
     WEB(say, &o);
     o.robots = FETCH_ROBOTS_ALL;
-    for (size_t i = 0; i < countof(forms); i++) {
+    for (size_t i = 0; i < countof(private_urls); i++) {
         WEB(w, &o);
         EXPECT_INT(web_get(&w, "%s", form_url(life, i, canary.port))->outcome, FETCH_FAILED);
         web_get(&say, "http://127.0.0.3:%u/robots-say/302/%s", port,
@@ -204,7 +138,8 @@ TEST(robots, "robots.txt is no way in either, neither asked for nor by its redir
                 port); /* a redirect to no URL forbids nothing */
     }
     char *asked = web_get(&say, "http://127.0.0.3:%u/count-of/robots.txt", port)->body;
-    EXPECT_INT(strtol(asked, NULL, 10), countof(forms)); /* it did redirect, every time */
+    EXPECT_INT(
+            strtol(asked, NULL, 10), countof(private_urls)); /* it did redirect, every time */
     EXPECT_INT(server_canary_accepts(&canary), 0);
 }
 
@@ -244,10 +179,10 @@ TEST(posted, "no way of writing a private address gets a webhook through")
     server_canary(life, "::", &canary);
     struct fetch_options o = options_for(life, canary.port);
     WEB(w, &o);
-    for (size_t i = 0; i < countof(forms); i++) {
+    for (size_t i = 0; i < countof(private_urls); i++) {
         struct receipt r = web_post(&w, form_url(life, i, canary.port));
         if (r.accepted || r.status || !r.reason[0])
-            test_fail(__FILE__, __LINE__, "%s was posted to: %d %s", forms[i], r.status,
+            test_fail(__FILE__, __LINE__, "%s was posted to: %d %s", private_urls[i], r.status,
                     r.reason);
     }
     EXPECT_INT(server_canary_accepts(&canary), 0);
@@ -265,13 +200,13 @@ TEST(posted_on, "a receiver that redirects a webhook gets nobody anywhere, publi
     struct fetch_options o = options_for(life, canary.port);
     WEB(w, &o);
     unsigned port = server_hostile(life, "127.0.0.3");
-    for (size_t i = 0; i < countof(forms); i++) {
+    for (size_t i = 0; i < countof(private_urls); i++) {
         int code = codes[i % countof(codes)];
         struct receipt r = web_post(&w, arena_printf(life, "http://127.0.0.3:%u/redirect/%d/%s",
                                                 port, code, form_url(life, i, canary.port)));
         if (r.accepted || r.status != code || !strstr(r.reason, "never sent elsewhere"))
-            test_fail(__FILE__, __LINE__, "%s after a redirect: %d %s", forms[i], r.status,
-                    r.reason);
+            test_fail(__FILE__, __LINE__, "%s after a redirect: %d %s", private_urls[i],
+                    r.status, r.reason);
     }
     for (size_t i = 0; i < countof(codes); i++)
         EXPECT_INT(web_post(&w, arena_printf(life,
@@ -289,8 +224,8 @@ TEST(posted_rebound, "a webhook's name that leads to a private address later, or
     struct server_canary canary;
     server_canary(life, "::", &canary);
     unsigned port = server_hostile(life, "127.0.0.3");
-    for (size_t i = 0; i < countof(private); i++) {
-        struct fetch_options o = rebound_options(life, port, canary.port, private[i]);
+    for (size_t i = 0; i < countof(private_addresses); i++) {
+        struct fetch_options o = rebound_options(life, port, canary.port, private_addresses[i]);
         WEB(w, &o);
         EXPECT(web_post(&w, arena_printf(life, "http://rebound.example:%u/good", port))
                         .accepted);
