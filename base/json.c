@@ -54,10 +54,26 @@ void json_array_end(struct json *j)
     close_level(j, ']');
 }
 
+/* How many bytes from here on stand in JSON as they are: plain ASCII, most of all there is. */
+static size_t plain_length(const char *s, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len && (signed char)s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7F)
+        i++; /* bytes above ASCII are negative */
+    return i;
+}
+
 static void write_escaped(struct buf *out, struct str s)
 {
     buf_putc(out, '"');
     for (size_t i = 0; i < s.len;) {
+        size_t plain = plain_length(s.ptr + i, s.len - i);
+        if (plain) {
+            buf_append(out, s.ptr + i, plain);
+            i += plain;
+            continue;
+        }
         unsigned char c = (unsigned char)s.ptr[i];
         size_t n = utf8_length(s.ptr + i, s.len - i);
         if (c == '"' || c == '\\')

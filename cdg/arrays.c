@@ -61,8 +61,8 @@ static const struct aligned *align(const struct question *q)
 
     lasting.life = q->cache->life;
     a->pair = element_pair_of(&lasting);
-    a->in = (struct diff_input){
-            a->pair.old.count, a->pair.new_.count, element_pair_same_name, name_item, &a->pair};
+    a->in = (struct diff_input){a->pair.old.count, a->pair.new_.count, element_pair_same_name,
+            name_item, &a->pair, NULL};
     diff_compare(&a->in, lasting.life, &a->diff);
     match_from_diff(a, lasting.life);
     q->cache->aligned = a;
@@ -137,7 +137,7 @@ static struct diff_item text_item(const void *arg, bool new_, size_t i)
 static void compare_content(const struct question *q, struct answer *answer)
 {
     struct texts t = {q->old->digest, q->new_->digest};
-    struct diff_input in = {t.old->texts, t.new_->texts, texts_equal, text_item, &t};
+    struct diff_input in = {t.old->texts, t.new_->texts, texts_equal, text_item, &t, NULL};
     struct diff d;
 
     if (!differs(q, PAGE_CONTENT))

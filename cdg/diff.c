@@ -133,7 +133,7 @@ static size_t common_length(const struct words *a, const struct words *b)
 static double ratio_of(const struct words *a, const struct words *b)
 {
     struct two_lists lists = {a->all, b->all};
-    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, 0};
+    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, 0, NULL};
     size_t common;
 
     if (a->count + b->count == 0)
@@ -148,7 +148,7 @@ static bool share_half(const struct words *a, const struct words *b)
 {
     struct two_lists lists = {a->all, b->all};
     size_t most = (a->count + b->count) / 2, common;
-    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, most ? most : 1};
+    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, most ? most : 1, NULL};
 
     if (lcs_length_few(&pair, &common))
         return 4 * common >= a->count + b->count;
@@ -306,8 +306,12 @@ static uint32_t *symbols_of(struct work *w, struct side *s)
 static bool match_items(struct work *w, uint32_t *match)
 {
     const struct diff_input *in = w->in;
-    struct lcs_pair pair = {in->nold, in->nnew, in->equal, in->arg, 0};
+    struct lcs_pair pair = {in->nold, in->nnew, in->equal, in->arg, 0, NULL};
 
+    if (in->match) {
+        memcpy(match, in->match, in->nnew * sizeof *match);
+        return true;
+    }
     if (lcs_match_few(&pair, match))
         return true;
     return lcs_match(
@@ -365,7 +369,7 @@ void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_
         size_t nnew, struct arena *life, struct diff *ret)
 {
     struct given g = {old, new_};
-    struct diff_input in = {nold, nnew, given_equal, given_item, &g};
+    struct diff_input in = {nold, nnew, given_equal, given_item, &g, NULL};
 
     diff_compare(&in, life, ret);
 }

@@ -219,23 +219,31 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static bool counts_differ(const struct question *q, const uint32_t n[2])
+{
+    return q->leaf->counted ? n[0] != n[1] : (n[0] > 0) != (n[1] > 0);
+}
+
 /* Those that may have changed, in order: words that did not change are not looked for. */
-static size_t candidates(const struct question *q, const struct vocabulary *v, size_t **ret)
+static size_t candidates(const struct question *q, struct vocabulary *v, size_t **ret)
 {
     const struct prepared *p = q->prepared;
     BUF(found, SIZE_MAX / 4);
 
     for (size_t i = 0; i < v->count; i++) {
-        const struct vocabulary_word *w = v->all[i];
-        if (w->counts[0] == w->counts[1])
+        struct vocabulary_word *w = v->all[i];
+        if (!counts_differ(q, w->counts))
             continue;
         struct map_node *n = map_first(&p->exact, w->hash);
         for (; n; n = map_next(n)) {
             const struct exact *x = container_of(n, struct exact, by_word);
-            if (str_equal(p->all[x->number].terms[0].text, w->text))
-                buf_append(&found, &x->number, sizeof x->number);
+            if (!str_equal(p->all[x->number].terms[0].text, w->text))
+                continue;
+            buf_append(&found, &x->number, sizeof x->number);
+            w->wanted = true;
         }
     }
+    vocabulary_settle(q, /* folded= */ true, q->leaf->counted);
     buf_append(&found, p->special, p->nspecial * sizeof *p->special);
     size_t n = found.len / sizeof(size_t);
     *ret = arena_memdup(q->life, buf_text(&found), found.len);
@@ -243,20 +251,52 @@ static size_t candidates(const struct question *q, const struct vocabulary *v, s
     return n;
 }
 
-static bool counts_differ(const struct question *q, const uint32_t n[2])
+/* Whether the keyword stands anywhere in a version.  Bit t of `ends` says that its terms up to
+ * t stand in a row that ends here. */
+static bool is_somewhere(const struct question *q, const struct keyword *k, bool new_)
 {
-    return q->leaf->counted ? n[0] != n[1] : (n[0] > 0) != (n[1] > 0);
+    const struct blocks *b = blocks_of(q);
+    uint32_t ends = 0, last = (uint32_t)1 << (k->count - 1);
+    BUF(fold, 1 << 26);
+
+    for (size_t i = 0; i < b->count[new_]; i++) {
+        struct str text = block_text(b, new_, i), word;
+        for (size_t at = 0; page_word_next(text, &at, &word);) {
+            buf_clear(&fold);
+            if (page_word_fold(word, &fold))
+                word = (struct str){fold.data, fold.len};
+            ends = ends << 1 | 1;
+            for (size_t t = 0; t < k->count; t++)
+                if (ends >> t & 1 && !term_matches(&k->terms[t], word))
+                    ends &= ~((uint32_t)1 << t);
+            if (ends & last)
+                return true;
+        }
+    }
+    return false;
 }
 
 /* How often the keyword occurs in both, true where it matters. */
 static void count_changed(const struct question *q, const struct keyword *k,
         const struct vocabulary *v, uint32_t n[2])
 {
-    bool long_row = k->count > VOCABULARY_MARGIN + 1;
-
-    count(k, v, n);
-    if (long_row || (!is_exact(k) && counts_differ(q, n))) /* others may stand elsewhere */
+    if (k->count > VOCABULARY_ROW) {
         count(k, vocabulary_of(q, /* folded= */ true), n);
+        return;
+    }
+    if (is_exact(k)) {
+        const struct vocabulary_word *w = vocabulary_find(v, k->terms[0].text);
+        n[0] = w ? w->counts[0] + w->rest : 0;
+        n[1] = w ? w->counts[1] + w->rest : 0;
+        return;
+    }
+    count(k, k->count == 1 ? v : vocabulary_rows(q, (unsigned)k->count - 1), n);
+    if (!counts_differ(q, n))
+        return;
+    if (q->leaf->counted)
+        count(k, vocabulary_of(q, /* folded= */ true), n); /* others may stand elsewhere */
+    else
+        n[n[1] > 0 ? 0 : 1] = is_somewhere(q, k, /* new_= */ n[0] > 0);
 }
 
 static void compare(const struct question *q, struct answer *a)
@@ -268,7 +308,7 @@ static void compare(const struct question *q, struct answer *a)
     if (hash128_equal(old->hash[PAGE_CONTENT], new_->hash[PAGE_CONTENT]) &&
             hash128_equal(old->hash[PAGE_BLOCKS], new_->hash[PAGE_BLOCKS]))
         return;
-    const struct vocabulary *v = vocabulary_changed(q, /* folded= */ true);
+    struct vocabulary *v = vocabulary_changed(q, /* folded= */ true);
     size_t nsome = candidates(q, v, &some);
     for (size_t i = 0; i < nsome; i++) { /* (1) */
         const struct keyword *k = &p->all[some[i]];

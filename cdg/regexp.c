@@ -27,10 +27,10 @@ static struct str text_of(const struct question *q, const struct cdg_version *v)
     size_t bytes = 1, at = 0;
 
     for (size_t i = 0; i < b->count[side]; i++)
-        bytes += b->all[side][i].text.len + 1;
+        bytes += b->all[side][i].len + 1;
     char *text = arena_alloc(q->life, bytes);
     for (size_t i = 0; i < b->count[side]; i++) {
-        struct str s = b->all[side][i].text;
+        struct str s = block_text(b, side, i);
         if (i)
             text[at++] = '\n';
         memcpy(text + at, s.ptr, s.len);
