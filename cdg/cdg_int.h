@@ -100,6 +100,7 @@ struct pair_cache {
     unsigned rows_margin;
     struct blocks *blocks;
     struct aligned *aligned;
+    struct matching *matching;
 };
 
 struct str_list {
@@ -293,23 +294,12 @@ struct keyword {
 struct keyword keyword_read(const char *written, struct arena *life);
 bool keyword_occurs(const struct keyword *k, struct str text);
 
-/* ---- matching of elements: match.c ------------------------------------------------------- */
-
 #define NO_NODE UINT32_MAX
 
-/* A digest's tree as matching sees it; all arrays are by node. */
-struct tree {
-    const struct page_digest *d;
-    const uint32_t *end, *parent; /* parent NO_NODE: a root */
-    uint64_t *weight;             /* length of the canonical text of what is below and itself */
-    struct hash128 *hash;         /* of the same */
-    struct str *id;               /* ptr NULL: none */
-    uint32_t *match;              /* in the other tree; NO_NODE: none */
-};
-
-struct tree tree_of(const struct page_digest *d, struct arena *life);
-/* Which element of the old tree is which of the new one. */
-void trees_match(struct tree *old, struct tree *new_, struct arena *life);
+/* same.c: by number of the old names, the number of the new name that is the same; NO_NODE:
+ * there is none. */
+uint32_t *numbers_map(const struct str *old, uint32_t nold, const struct str *new_,
+        uint32_t nnew, struct arena *life);
 
 /* ---- elements: elements.c ---------------------------------------------------------------- */
 

@@ -71,17 +71,9 @@ struct element_pair element_pair_of(const struct question *q)
 {
     const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
     struct element_pair p = {elements_of(old, q->life), elements_of(new_, q->life), NULL};
-    uint32_t *tag = arena_alloc(q->life, (old->tag_names + 1) * sizeof(uint32_t));
 
-    for (uint32_t i = 0; i < old->tag_names; i++) {
-        tag[i] = i < new_->tag_names && str_equal(page_tag_name(old, i), page_tag_name(new_, i))
-                         ? i
-                         : LCS_NONE;
-        for (uint32_t k = 0; k < new_->tag_names && tag[i] == LCS_NONE && k < 1000; k++)
-            if (str_equal(page_tag_name(old, i), page_tag_name(new_, k)))
-                tag[i] = k;
-    }
-    p.tag = tag;
+    p.tag = numbers_map(
+            old->tag_name_of, old->tag_names, new_->tag_name_of, new_->tag_names, q->life);
     return p;
 }
 
@@ -102,8 +94,8 @@ bool element_pair_equal(const void *arg, size_t old, size_t new_)
     if (!element_pair_same_name(arg, old, new_) || y->attr_at[p->new_.node[new_] + 1] - b != n)
         return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!str_equal(page_attr_value(x, a + i), page_attr_value(y, b + i)) ||
-                !str_equal(page_attr_name(x, a + i), page_attr_name(y, b + i)))
+        if (!str_same(page_attr_value(x, a + i), page_attr_value(y, b + i)) ||
+                !str_same(page_attr_name(x, a + i), page_attr_name(y, b + i)))
             return false;
     return true;
 }
