@@ -172,3 +172,32 @@ const struct blocks *blocks_of(const struct question *q)
     q->cache->blocks = b;
     return b;
 }
+
+/* ---- whole versions ---------------------------------------------------------------------- */
+
+const struct joined *joined_of(const struct question *q, bool new_)
+{
+    struct arena *life = q->cache->life;
+    const struct page_digest *d = (new_ ? q->new_ : q->old)->digest;
+    size_t bytes = 0, at = 0;
+
+    if (q->cache->joined[new_])
+        return q->cache->joined[new_];
+    struct joined *j = arena_new_of(life, struct joined);
+    for (uint32_t i = 0; i < d->texts; i++)
+        bytes += d->text_of[i].len + 1;
+    char *text = arena_alloc(life, bytes + 1);
+    j->at = arena_alloc(life, (d->texts + 1) * sizeof *j->at);
+    for (uint32_t i = 0; i < d->texts; i++) {
+        struct str s = d->text_of[i];
+        if (i && d->text_block[i])
+            text[at++] = ' ';
+        j->at[i] = at;
+        memcpy(text + at, s.ptr, s.len);
+        at += s.len;
+    }
+    text[at] = 0;
+    j->text = (struct str){text, at};
+    q->cache->joined[new_] = j;
+    return j;
+}

@@ -99,6 +99,7 @@ struct pair_cache {
     struct vocabulary *rows;                     /* of there and around */
     unsigned rows_margin;
     struct blocks *blocks;
+    struct joined *joined[2];
     struct aligned *aligned;
     struct matching *matching;
 };
@@ -217,6 +218,14 @@ struct blocks {
 };
 const struct blocks *blocks_of(const struct question *q);
 struct str block_text(const struct blocks *b, bool new_, size_t i);
+
+/* All texts of a version one behind the other, a space where a block begins. */
+struct joined {
+    struct str text;
+    size_t *at; /* by text of the digest: where it begins */
+};
+const struct joined *joined_of(const struct question *q, bool new_);
+
 /* How many bytes of two texts are whole words and the same, at their begin and at their end. */
 size_t text_cut_front(struct str a, struct str b);
 size_t text_cut_back(struct str a, struct str b);

@@ -190,8 +190,57 @@ static uint32_t item_symbol(struct work *w, struct side *side, size_t i)
     return k->symbol - 1;
 }
 
+/* ---- what two items share ---------------------------------------------------------------- */
+
+static size_t count_words(struct str text, size_t most)
+{
+    struct str word;
+    size_t n = 0;
+
+    for (size_t at = 0; n < most && page_word_next(text, &at, &word);)
+        n++;
+    return n;
+}
+
+/* The same as share_half for texts that begin and end alike, of which only the middle is cut
+ * into words.  With c words in common outside of it and a common subsequence of l inside,
+ * 4 (c + l) >= 2 c + na + nb must hold; mostly c alone suffices, and is not counted further
+ * than that. */
+static bool texts_share_half(
+        struct work *w, struct str a, struct str b, size_t head, size_t tail)
+{
+    struct diff_item x = {.text = {a.ptr + head, a.len - head - tail}},
+                     y = {.text = {b.ptr + head, b.len - head - tail}};
+    struct words p = words_of(w->scratch, &x), q = words_of(w->scratch, &y);
+    size_t n = p.count + q.count, c = count_words((struct str){a.ptr, head}, n);
+
+    if (2 * c < n)
+        c += count_words((struct str){a.ptr + a.len - tail, tail}, n);
+    w->spent += (uint64_t)p.count * q.count + 16;
+    if (2 * c >= n || w->spent > WORK_MAX)
+        return w->spent <= WORK_MAX;
+    size_t least = (n - 2 * c + 3) / 4, common; /* of l */
+    struct two_lists lists = {p.all, q.all};
+    struct lcs_pair pair = {
+            p.count, q.count, words_equal, &lists, n - 2 * least ? n - 2 * least : 1, NULL};
+    if (lcs_length_few(&pair, &common))
+        return common >= least;
+    return n - 2 * least > LISTS_SHORT && common_length(&p, &q) >= least;
+}
+
 static bool is_update(struct work *w, size_t old, size_t new_)
 {
+    const struct diff_item *x = &item_at(w, &w->old, old)->item,
+                           *y = &item_at(w, &w->new_, new_)->item;
+
+    if (!x->parts && !y->parts) {
+        struct str s = x->text, t = y->text;
+        size_t less_bytes = s.len < t.len ? s.len : t.len, head = text_cut_front(s, t);
+        size_t tail = text_cut_back((struct str){s.ptr + head, s.len - head},
+                (struct str){t.ptr + head, t.len - head});
+        if (2 * (head + tail) >= less_bytes)
+            return texts_share_half(w, s, t, head, tail);
+    }
     struct words *a = item_words(w, &w->old, old), *b = item_words(w, &w->new_, new_);
     size_t less = a->count < b->count ? a->count : b->count;
 
