@@ -29,8 +29,12 @@ struct str block_text(const struct blocks *b, bool new_, size_t i)
 
 static size_t blocks_fill(const struct page_digest *d, struct arena *life, struct block **ret)
 {
-    struct block *all = arena_alloc(life, (d->texts + 1) * sizeof *all);
     size_t n = 0;
+
+    for (uint32_t i = 0; i < d->texts; i++)
+        n += d->text_block[i] != 0;
+    struct block *all = arena_alloc(life, (n + 1) * sizeof *all); /* the first may not say */
+    n = 0;
 
     for (uint32_t i = 0; i < d->texts; n++) {
         struct block *k = &all[n];

@@ -100,6 +100,7 @@ struct pair_cache {
     unsigned rows_margin;
     struct blocks *blocks;
     struct joined *joined[2];
+    struct element_pair *elements;
     struct aligned *aligned;
     struct matching *matching;
 };
@@ -321,19 +322,21 @@ struct elements {
     size_t count;
 };
 
-struct elements elements_of(const struct page_digest *d, struct arena *life);
 const struct diff_item *element_item(const struct elements *e, size_t i);
 bool element_has_text(const struct elements *e, size_t i); /* a text stands below it */
 
 /* The elements of a pair. */
 struct element_pair {
     struct elements old, new_;
-    const uint32_t *tag; /* by number of the old one's tags: the new one's, or LCS_NONE */
+    const uint32_t *tag;  /* by number of the old one's tags: the new one's, or NO_NODE */
+    const uint32_t *name; /* the same for names of attributes */
 };
-struct element_pair element_pair_of(const struct question *q);
+const struct element_pair *element_pair_of(const struct question *q);
 /* As diff_input wants it: by name and attributes, or by name alone. */
 bool element_pair_equal(const void *pair, size_t old, size_t new_);
 bool element_pair_same_name(const void *pair, size_t old, size_t new_);
+size_t element_pair_run(const void *pair, size_t old, size_t new_);
+size_t element_pair_name_run(const void *pair, size_t old, size_t new_);
 struct diff_item element_pair_item(const void *pair, bool new_, size_t i);
 /* The texts from one node up to another, blocks with a space between them. */
 struct str subtree_text(
@@ -398,6 +401,7 @@ struct diff_input {
     struct diff_item (*item)(const void *arg, bool new_, size_t i);
     const void *arg;
     const uint32_t *match; /* of equal items, as lcs_match gives it; NULL: not known */
+    size_t (*run)(const void *arg, size_t old, size_t new_); /* as in lcs_pair; may be NULL */
 };
 void diff_compare(const struct diff_input *in, struct arena *life, struct diff *ret);
 /* 1 - 2 LCS / (|a| + |b|), 0 for two empty lists; approximate above a size nobody reads. */

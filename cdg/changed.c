@@ -44,12 +44,17 @@ struct vocabulary *vocabulary_changed(const struct question *q, bool folded)
 /* How the first byte of a word tells whether it may be one that is wanted. */
 enum first { FIRST_SKIPPED, FIRST_OTHER, FIRST_WANTED, FIRST_HIGH, FIRST_SPACE };
 
+#define EACH_BYTE 0x0101010101010101u
+#define HIGH_BITS 0x8080808080808080u
+
 struct search {
     struct vocabulary *v;
     bool folded, counted;
     uint8_t first[256];   /* enum first */
     uint32_t wanted[256]; /* how many begin with it and are not found yet */
     size_t left;          /* the same, all of them */
+    uint64_t letters[4];  /* which of them these are, eight times each */
+    size_t nletters;      /* more than there is room for: every word is looked at */
     struct buf fold;
 };
 
@@ -65,6 +70,14 @@ static void set_first(struct search *s, unsigned char c, enum first first)
     s->first[c] = first;
     if (s->folded && c >= 'a' && c <= 'z')
         s->first[c - 0x20] = first;
+}
+
+static void letters_fill(struct search *s)
+{
+    s->nletters = 0;
+    for (unsigned c = 0; c < 0x80; c++)
+        if (s->wanted[c] && s->nletters++ < countof(s->letters))
+            s->letters[s->nletters - 1] = EACH_BYTE * c;
 }
 
 static void search_init(struct search *s)
@@ -85,6 +98,7 @@ static void search_init(struct search *s)
         s->left++;
         set_first(s, first_of(w), FIRST_WANTED);
     }
+    letters_fill(s);
 }
 
 static void word_found(struct search *s, struct vocabulary_word *w)
@@ -94,8 +108,10 @@ static void word_found(struct search *s, struct vocabulary_word *w)
         return;
     w->wanted = false; /* that it is there is enough */
     s->left--;
-    if (--s->wanted[first_of(w)] == 0)
+    if (--s->wanted[first_of(w)] == 0) {
         set_first(s, first_of(w), FIRST_OTHER);
+        letters_fill(s);
+    }
 }
 
 static void search_run(struct search *s, struct str run)
@@ -114,6 +130,49 @@ static void search_run(struct search *s, struct str run)
     }
 }
 
+/* The high bit of every byte that is zero; bytes are ASCII. */
+static uint64_t zero_bytes(uint64_t ascii)
+{
+    return ~(ascii + (HIGH_BITS - EACH_BYTE)) & HIGH_BITS;
+}
+
+/* Which of eight ASCII bytes are no letter, or one a wanted word begins with. */
+static uint64_t may_begin(const struct search *s, uint64_t x)
+{
+    uint64_t lower = x | EACH_BYTE * 0x20, compared = s->folded ? lower : x;
+    uint64_t letter = (lower + EACH_BYTE * (0x80 - 'a')) &
+                      ~(lower + EACH_BYTE * (0x80 - 'z' - 1)) & HIGH_BITS;
+    uint64_t may = ~letter & HIGH_BITS;
+
+    for (size_t i = 0; i < s->nletters; i++)
+        may |= zero_bytes(compared ^ s->letters[i]);
+    return may;
+}
+
+/* Where the next text between spaces begins that may be, or contain, a wanted word: eight
+ * bytes at once.  `p` begins one itself. */
+static const char *next_run(const struct search *s, const char *p, const char *end)
+{
+    const char *begin = p;
+    uint64_t begins = 0x80; /* the high bit of every byte that begins a word */
+
+    if (s->nletters > countof(s->letters))
+        return p;
+    for (; end - p >= 8; p += 8) {
+        uint64_t x = eight_bytes(p);
+        if (x & HIGH_BITS)
+            break;
+        uint64_t spaces = zero_bytes(x ^ EACH_BYTE * ' ');
+        begins |= spaces << 8;
+        if (begins & ~spaces & may_begin(s, x))
+            break;
+        begins = spaces >> 56;
+    }
+    while (p > begin && p[-1] != ' ') /* back to where it begins */
+        p--;
+    return p;
+}
+
 /* Text between spaces is one word unless it has bytes above ASCII, so most of it need not be
  * cut: the first letter says that it is nobody's. */
 static void search_text(struct search *s, struct str text)
@@ -121,7 +180,7 @@ static void search_text(struct search *s, struct str text)
     const char *p = text.ptr, *end = text.ptr + text.len;
 
     while (p < end && s->left) {
-        const char *from = p;
+        const char *from = p = next_run(s, p, end);
         while (p < end && s->first[(unsigned char)*p] == FIRST_SKIPPED)
             p++;
         if (p == end)

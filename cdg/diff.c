@@ -355,7 +355,7 @@ static uint32_t *symbols_of(struct work *w, struct side *s)
 static bool match_items(struct work *w, uint32_t *match)
 {
     const struct diff_input *in = w->in;
-    struct lcs_pair pair = {in->nold, in->nnew, in->equal, in->arg, 0, NULL};
+    struct lcs_pair pair = {in->nold, in->nnew, in->equal, in->arg, 0, in->run};
 
     if (in->match) {
         memcpy(match, in->match, in->nnew * sizeof *match);
@@ -418,7 +418,7 @@ void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_
         size_t nnew, struct arena *life, struct diff *ret)
 {
     struct given g = {old, new_};
-    struct diff_input in = {nold, nnew, given_equal, given_item, &g, NULL};
+    struct diff_input in = {nold, nnew, given_equal, given_item, &g, NULL, NULL};
 
     diff_compare(&in, life, ret);
 }

@@ -28,12 +28,13 @@ static struct diff_item item_make(
             .text = {text, (size_t)(at - text)}, .parts = parts, .nparts = n + 1};
 }
 
-struct elements elements_of(const struct page_digest *d, struct arena *life)
+static struct elements elements_of(const struct page_digest *d, struct arena *life)
 {
+    size_t count = d->nodes - d->texts + 1;
     struct elements e = {.d = d,
             .life = life,
-            .items = arena_array_of(life, d->nodes + 1, struct diff_item *),
-            .node = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t))};
+            .items = arena_array_of(life, count, struct diff_item *),
+            .node = arena_alloc(life, count * sizeof(uint32_t))};
 
     for (uint32_t i = 0; i < d->nodes; i++)
         if (d->tags[i] != 0)
@@ -67,13 +68,21 @@ bool element_has_text(const struct elements *e, size_t i)
 
 /* ---- pairs ------------------------------------------------------------------------------- */
 
-struct element_pair element_pair_of(const struct question *q)
+const struct element_pair *element_pair_of(const struct question *q)
 {
     const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
-    struct element_pair p = {elements_of(old, q->life), elements_of(new_, q->life), NULL};
+    struct arena *life = q->cache->life;
 
-    p.tag = numbers_map(
-            old->tag_name_of, old->tag_names, new_->tag_name_of, new_->tag_names, q->life);
+    if (q->cache->elements)
+        return q->cache->elements;
+    struct element_pair *p = arena_new_of(life, struct element_pair);
+    p->old = elements_of(old, life);
+    p->new_ = elements_of(new_, life);
+    p->tag = numbers_map(
+            old->tag_name_of, old->tag_names, new_->tag_name_of, new_->tag_names, life);
+    p->name = numbers_map(
+            old->attr_name_of, old->attr_names, new_->attr_name_of, new_->attr_names, life);
+    q->cache->elements = p;
     return p;
 }
 
@@ -91,13 +100,36 @@ bool element_pair_equal(const void *arg, size_t old, size_t new_)
     uint32_t a = x->attr_at[p->old.node[old]], b = y->attr_at[p->new_.node[new_]];
     uint32_t n = x->attr_at[p->old.node[old] + 1] - a;
 
-    if (!element_pair_same_name(arg, old, new_) || y->attr_at[p->new_.node[new_] + 1] - b != n)
+    if (p->tag[x->tags[p->old.node[old]]] != y->tags[p->new_.node[new_]] ||
+            y->attr_at[p->new_.node[new_] + 1] - b != n)
         return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!str_same(page_attr_value(x, a + i), page_attr_value(y, b + i)) ||
-                !str_same(page_attr_name(x, a + i), page_attr_name(y, b + i)))
+        if (p->name[x->attr_name[a + i]] != y->attr_name[b + i] ||
+                !str_same(x->attr_value_of[x->attr_value[a + i]],
+                        y->attr_value_of[y->attr_value[b + i]]))
             return false;
     return true;
+}
+
+size_t element_pair_run(const void *arg, size_t old, size_t new_)
+{
+    size_t n = 0;
+
+    while (n < old && n < new_ && element_pair_equal(arg, old - 1 - n, new_ - 1 - n))
+        n++;
+    return n;
+}
+
+size_t element_pair_name_run(const void *arg, size_t old, size_t new_)
+{
+    const struct element_pair *p = arg;
+    const uint32_t *x = p->old.d->tags, *y = p->new_.d->tags;
+    size_t n = 0;
+
+    while (n < old && n < new_ &&
+            p->tag[x[p->old.node[old - 1 - n]]] == y[p->new_.node[new_ - 1 - n]])
+        n++;
+    return n;
 }
 
 struct diff_item element_pair_item(const void *arg, bool new_, size_t i)

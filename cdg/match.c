@@ -154,42 +154,46 @@ static void match_ids(struct matching *m)
 /* Elements still to be looked at, the heaviest on top, of equals the first of the page.  A
  * parent is heavier than what is below it, so who lies in a subtree that found its twin never
  * gets here. */
+struct queued {
+    uint64_t weight;
+    uint32_t node;
+};
+
 struct queue {
     const struct tree *t;
-    uint32_t *all;
+    struct queued *all;
     size_t count;
 };
 
-static bool comes_first(const struct tree *t, uint32_t x, uint32_t y)
+static bool comes_first(struct queued a, struct queued b)
 {
-    uint64_t a = weight_of(t, x), b = weight_of(t, y);
-
-    return a != b ? a > b : x < y;
+    return a.weight != b.weight ? a.weight > b.weight : a.node < b.node;
 }
 
 static void queue_put(struct queue *q, uint32_t node)
 {
+    struct queued new_ = {weight_of(q->t, node), node};
     size_t i = q->count++;
 
-    for (; i > 0 && comes_first(q->t, node, q->all[(i - 1) / 2]); i = (i - 1) / 2)
+    for (; i > 0 && comes_first(new_, q->all[(i - 1) / 2]); i = (i - 1) / 2)
         q->all[i] = q->all[(i - 1) / 2];
-    q->all[i] = node;
+    q->all[i] = new_;
 }
 
 static uint32_t queue_take(struct queue *q)
 {
-    uint32_t top = q->all[0], last = q->all[--q->count];
+    struct queued top = q->all[0], last = q->all[--q->count];
     size_t i = 0, child;
 
     for (; (child = 2 * i + 1) < q->count; i = child) {
-        if (child + 1 < q->count && comes_first(q->t, q->all[child + 1], q->all[child]))
+        if (child + 1 < q->count && comes_first(q->all[child + 1], q->all[child]))
             child++;
-        if (!comes_first(q->t, q->all[child], last))
+        if (!comes_first(q->all[child], last))
             break;
         q->all[i] = q->all[child];
     }
     q->all[i] = last;
-    return top;
+    return top.node;
 }
 
 static void queue_put_children(struct queue *q, uint32_t from, uint32_t to)
@@ -219,7 +223,7 @@ static void pair_subtrees(struct matching *m, uint32_t old, uint32_t new_)
 static void match_identical(struct matching *m)
 {
     struct queue q = {
-            &m->new_, arena_alloc(m->life, (m->new_.d->nodes + 1) * sizeof(uint32_t)), 0};
+            &m->new_, arena_alloc(m->life, (m->new_.d->nodes + 1) * sizeof(struct queued)), 0};
 
     queue_put_children(&q, 0, m->new_.d->nodes);
     while (q.count) {

@@ -17,6 +17,7 @@ struct same {
     const struct page_digest *old, *new_;
     uint32_t *tag;  /* by number of the old one's tags: the new one's, or NO_NODE */
     uint32_t *name; /* the same for names of attributes */
+    bool in_row;    /* numbers of names are the same in both, and texts lie in a row */
     struct same_run runs[RUNS_KEPT];
     uint64_t work;
 };
