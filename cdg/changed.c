@@ -136,13 +136,19 @@ static uint64_t zero_bytes(uint64_t ascii)
     return ~(ascii + (HIGH_BITS - EACH_BYTE)) & HIGH_BITS;
 }
 
-/* Which of eight ASCII bytes are no letter, or one a wanted word begins with. */
+/* The high bit of every byte from `low` to `high`; bytes are ASCII. */
+static uint64_t between(uint64_t ascii, unsigned char low, unsigned char high)
+{
+    return (ascii + EACH_BYTE * (0x80 - low)) & ~(ascii + EACH_BYTE * (0x7F - high)) &
+           HIGH_BITS;
+}
+
+/* Which of eight ASCII bytes are neither letter nor digit, or what a wanted word begins with.
+ */
 static uint64_t may_begin(const struct search *s, uint64_t x)
 {
     uint64_t lower = x | EACH_BYTE * 0x20, compared = s->folded ? lower : x;
-    uint64_t letter = (lower + EACH_BYTE * (0x80 - 'a')) &
-                      ~(lower + EACH_BYTE * (0x80 - 'z' - 1)) & HIGH_BITS;
-    uint64_t may = ~letter & HIGH_BITS;
+    uint64_t may = ~(between(lower, 'a', 'z') | between(x, '0', '9')) & HIGH_BITS;
 
     for (size_t i = 0; i < s->nletters; i++)
         may |= zero_bytes(compared ^ s->letters[i]);
@@ -156,7 +162,7 @@ static const char *next_run(const struct search *s, const char *p, const char *e
     const char *begin = p;
     uint64_t begins = 0x80; /* the high bit of every byte that begins a word */
 
-    if (s->nletters > countof(s->letters))
+    if (s->nletters > countof(s->letters) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
         return p;
     for (; end - p >= 8; p += 8) {
         uint64_t x = eight_bytes(p);
