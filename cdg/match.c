@@ -38,6 +38,7 @@ static struct tree tree_of(const struct page_digest *d, struct arena *life)
 {
     struct tree t = {.d = d,
             .weight_before = arena_alloc(life, (d->nodes + 1) * sizeof(uint64_t)),
+            .texts_before = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t)),
             .id = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t)),
             .match = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t)),
             .whole = arena_array_of(life, d->nodes + 1, bool)};
@@ -49,6 +50,7 @@ static struct tree tree_of(const struct page_digest *d, struct arena *life)
     memset(t.id, 0xFF, (d->nodes + 1) * sizeof *t.id);
     for (uint32_t i = 0; i < d->nodes; i++) {
         t.weight_before[i] = weight;
+        t.texts_before[i] = text;
         if (d->tags[i] == 0) {
             weight += d->text_of[text++].len;
             continue;
@@ -62,6 +64,7 @@ static struct tree tree_of(const struct page_digest *d, struct arena *life)
         }
     }
     t.weight_before[d->nodes] = weight;
+    t.texts_before[d->nodes] = text;
     return t;
 }
 
@@ -278,7 +281,7 @@ struct matching *matching_of(const struct question *q)
     m->life = life;
     m->old = tree_of(q->old->digest, life);
     m->new_ = tree_of(q->new_->digest, life);
-    m->same = same_init(q->old->digest, q->new_->digest, life);
+    m->same = same_init(&m->old, &m->new_, life);
     match_children(
             m, 0, m->old.d->nodes, 0, m->new_.d->nodes, /* anonymous= */ false); /* (1) */
     match_ids(m);

@@ -15,6 +15,7 @@ struct same_run {
 
 struct same {
     const struct page_digest *old, *new_;
+    const uint32_t *old_texts, *new_texts; /* by node: how many texts stand before it */
     uint32_t *tag;  /* by number of the old one's tags: the new one's, or NO_NODE */
     uint32_t *name; /* the same for names of attributes */
     bool in_row;    /* numbers of names are the same in both, and texts lie in a row */
@@ -22,8 +23,6 @@ struct same {
     uint64_t work;
 };
 
-struct same same_init(
-        const struct page_digest *old, const struct page_digest *new_, struct arena *life);
 /* Whether what is below the nodes, and they themselves, is the same. */
 bool same_subtrees(struct same *s, uint32_t old, uint32_t new_);
 
@@ -33,6 +32,7 @@ bool same_subtrees(struct same *s, uint32_t old, uint32_t new_);
 struct tree {
     const struct page_digest *d;
     uint64_t *weight_before; /* length of the canonical text of all nodes before this one */
+    uint32_t *texts_before;  /* how many there are */
     uint32_t *id;            /* a value of the digest; NO_NODE: none */
     uint32_t *match;         /* in the other tree; NO_NODE: none */
     bool *whole;             /* new: nobody at or below it is free */
@@ -44,6 +44,8 @@ struct matching {
     struct same same;
     struct twins *twins; /* NULL: nobody had to be looked for elsewhere yet */
 };
+
+struct same same_init(const struct tree *old, const struct tree *new_, struct arena *life);
 
 static inline uint64_t weight_of(const struct tree *t, uint32_t node)
 {

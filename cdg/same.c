@@ -63,17 +63,19 @@ static bool are_the_same(const uint32_t *map, uint32_t n)
     return true;
 }
 
-struct same same_init(
-        const struct page_digest *old, const struct page_digest *new_, struct arena *life)
+struct same same_init(const struct tree *old, const struct tree *new_, struct arena *life)
 {
-    struct same s = {.old = old,
-            .new_ = new_,
+    const struct page_digest *x = old->d, *y = new_->d;
+    struct same s = {.old = x,
+            .new_ = y,
+            .old_texts = old->texts_before,
+            .new_texts = new_->texts_before,
             .tag = numbers_map(
-                    old->tag_name_of, old->tag_names, new_->tag_name_of, new_->tag_names, life),
-            .name = numbers_map(old->attr_name_of, old->attr_names, new_->attr_name_of,
-                    new_->attr_names, life)};
+                    x->tag_name_of, x->tag_names, y->tag_name_of, y->tag_names, life),
+            .name = numbers_map(
+                    x->attr_name_of, x->attr_names, y->attr_name_of, y->attr_names, life)};
 
-    s.in_row = old->texts_in_row && new_->texts_in_row && are_the_same(s.tag, old->tag_names) &&
+    s.in_row = x->texts_in_row && y->texts_in_row && are_the_same(s.tag, old->tag_names) &&
                are_the_same(s.name, old->attr_names);
     for (size_t i = 0; i < RUNS_KEPT; i++)
         s.runs[i].apart = INT64_MAX;
@@ -96,25 +98,11 @@ static bool same_element(const struct same *s, uint32_t old, uint32_t new_)
     return true;
 }
 
-static uint32_t first_text(const struct page_digest *d, uint32_t node)
-{
-    uint32_t low = 0, high = d->texts;
-
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (d->text_node[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Up to which old node those from here on are the same, `most` of them at most. */
 static uint32_t compare_from(struct same *s, uint32_t old, uint32_t new_, uint32_t most)
 {
     const struct page_digest *x = s->old, *y = s->new_;
-    uint32_t t = first_text(x, old), u = first_text(y, new_), n = 0;
+    uint32_t t = s->old_texts[old], u = s->new_texts[new_], n = 0;
 
     for (; n < most; n++) {
         if (x->tags[old + n] == 0 && y->tags[new_ + n] == 0) {
@@ -148,8 +136,7 @@ static bool same_in_row(const struct same *s, uint32_t old, uint32_t new_, uint3
         if (!str_same(x->attr_value_of[x->attr_value[a + i]],
                     y->attr_value_of[y->attr_value[b + i]]))
             return false;
-    uint32_t t = first_text(x, old), u = first_text(y, new_),
-             texts = first_text(x, old + n) - t;
+    uint32_t t = s->old_texts[old], u = s->new_texts[new_], texts = s->old_texts[old + n] - t;
     if (texts == 0)
         return true;
     struct str last = x->text_of[t + texts - 1], twin = y->text_of[u + texts - 1];
