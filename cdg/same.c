@@ -75,8 +75,8 @@ struct same same_init(const struct tree *old, const struct tree *new_, struct ar
             .name = numbers_map(
                     x->attr_name_of, x->attr_names, y->attr_name_of, y->attr_names, life)};
 
-    s.in_row = x->texts_in_row && y->texts_in_row && are_the_same(s.tag, old->tag_names) &&
-               are_the_same(s.name, old->attr_names);
+    s.in_row = x->texts_in_row && y->texts_in_row && are_the_same(s.tag, x->tag_names) &&
+               are_the_same(s.name, x->attr_names);
     for (size_t i = 0; i < RUNS_KEPT; i++)
         s.runs[i].apart = INT64_MAX;
     return s;
