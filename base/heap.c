@@ -78,7 +78,8 @@ void heap_set(struct heap *h, struct heap_node *n, msec at, uint64_t order)
     }
     if (h->count == h->cap) {
         CHECK(h->cap < UINT32_MAX / 2);
-        uint32_t cap = h->cap ? h->cap * 2 : 64;
+        /* By a quarter, for what doubles is half empty half of the time. */
+        uint32_t cap = h->cap ? h->cap + h->cap / 4 : 64;
         struct heap_node **nodes = realloc(h->nodes, cap * sizeof *nodes);
         CHECK(nodes);
         h->nodes = nodes;

@@ -25,6 +25,27 @@ bool log_level_parse(const char *text, enum log_level *ret_level)
     return false;
 }
 
+/* Characters that could draw or forge a line are written by their bytes: \x1b.  Returns how
+ * much of the line is used. */
+static size_t put_harmless(char *line, size_t size, size_t used, const char *message)
+{
+    enum { LONGEST = 4 * 4 }; /* a character of four bytes, each written as four */
+    size_t bytes = strlen(message);
+    for (size_t i = 0, n; i < bytes && used + LONGEST < size; i += n) {
+        uint32_t c = 0;
+        bool whole = (n = utf8_length(message + i, bytes - i)) > 0;
+        n = whole ? utf8_decode(message + i, bytes - i, &c) : 1;
+        bool harmless = whole && utf8_is_harmless(c);
+        for (size_t k = 0; k < n; k++)
+            if (harmless)
+                line[used++] = message[i + k];
+            else
+                used += (size_t)snprintf(
+                        line + used, size - used, "\\x%02x", (unsigned char)message[i + k]);
+    }
+    return used;
+}
+
 void log_write(enum log_level level, const char *fmt, ...)
 {
     if (level > threshold)
@@ -37,14 +58,7 @@ void log_write(enum log_level level, const char *fmt, ...)
 
     int n = snprintf(line, sizeof line, "%s %s: ", time_iso(clock_wall(&clock_system), at),
             level_names[level]);
-    size_t len = (size_t)n;
-    for (const char *p = message; *p && len < sizeof line - 8; p++) {
-        unsigned char c = (unsigned char)*p;
-        if (c < 0x20 || c == 0x7F)
-            len += (size_t)snprintf(line + len, sizeof line - len, "\\x%02x", c);
-        else
-            line[len++] = *p;
-    }
+    size_t len = put_harmless(line, sizeof line - 1, (size_t)n, message);
     line[len++] = '\n';
     /* One write(2) a line, so that threads do not interleave and no lock is needed; a full
      * or closed stderr is nothing we could report anywhere. */

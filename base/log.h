@@ -1,7 +1,7 @@
 /* log -- one line for each thing an operator should know.
  *
  * Only `engine` and the edges log; everything below reports a fault.  Lines go to stderr
- * with time and level; control characters in them are escaped, so that a page's title
+ * with time and level; what is not harmless to show in them is escaped, so that a page's title
  * cannot draw on a terminal or forge a line.
  */
 #pragma once

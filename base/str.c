@@ -154,6 +154,18 @@ size_t utf8_count(const char *s)
     return n;
 }
 
+bool utf8_is_harmless(uint32_t c)
+{
+    static const struct {
+        uint32_t from, to;
+    } odd[] = {{0, 0x1F}, {0x7F, 0x9F}, {0x061C, 0x061C}, {0x200E, 0x200F}, {0x2028, 0x202E},
+            {0x2066, 0x2069}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}};
+    for (size_t i = 0; i < countof(odd); i++)
+        if (c >= odd[i].from && c <= odd[i].to)
+            return false;
+    return true;
+}
+
 enum { DISTANCE_LONGEST = 64 };
 
 unsigned str_distance(struct str a, struct str b, unsigned limit)

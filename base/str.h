@@ -33,6 +33,9 @@ bool utf8_is_valid(const char *s, size_t len);
 size_t utf8_decode(const char *s, size_t len, uint32_t *ret_char);
 size_t utf8_encode(uint32_t c, char out[4]);
 size_t utf8_count(const char *s); /* characters; bytes that are none count as one each */
+/* Shown, it stays in its line and its place: neither a control nor a mark that makes text run
+ * backwards or cannot be seen. */
+bool utf8_is_harmless(uint32_t c);
 
 /* Levenshtein distance with transposition, ASCII case ignored; gives up above `limit`. */
 unsigned str_distance(struct str a, struct str b, unsigned limit);

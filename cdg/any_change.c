@@ -145,4 +145,5 @@ static struct str_list parts(const struct question *q, const struct cdg_version 
     return page_words(v->digest, q->life);
 }
 
-const struct cdg_kind cdg_kind_any_change = {.compare = compare, .parts = parts};
+const struct cdg_kind cdg_kind_any_change = {
+        .compare = compare, .parts = parts, .of_data = true};

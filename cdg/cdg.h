@@ -227,8 +227,8 @@ struct cdg_verdict {
 
 /* Compares.  Each question is asked once for a version pair, whoever asks; a sentinel gets
  * exactly one verdict for each part.  Everything returned lives in `life`. */
-size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_version,
-        cdg_old_fn old, void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts);
+size_t cdg_plan_run(struct cdg_plan *p, const struct cdg_version *new_version, cdg_old_fn old,
+        void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts);
 
 /* What is remembered for a sentinel's part since its last computed pair; ptr NULL: nothing yet.
  * Called on the thread that runs the plan; the answer must stay until the run is over. */
@@ -236,7 +236,7 @@ typedef struct str (*cdg_state_fn)(int64_t sentinel_id, unsigned part, void *arg
 
 /* The same for plans whose members may keep a state (cdg_wants_state).  The states in the
  * verdicts are to be committed with the version, and to be given at the next pair. */
-size_t cdg_plan_run_states(const struct cdg_plan *p, const struct cdg_version *new_version,
+size_t cdg_plan_run_states(struct cdg_plan *p, const struct cdg_version *new_version,
         cdg_old_fn old, cdg_state_fn state, void *arg, struct arena *life,
         const struct cdg_verdict **ret_verdicts);
 

@@ -13,6 +13,7 @@
 
 struct cdg_node {
     struct map_node by_key;
+    struct list unused; /* spare, or leaving */
     uint32_t refs;
     enum cdg_op op;
     struct cdg_node *left, *right;
@@ -20,6 +21,7 @@ struct cdg_node {
     struct cdg_leaf leaf;
     struct page_selector *region; /* NULL: the whole page */
     bool keeps;                   /* it, or something below it, keeps a state */
+    bool is_keyed;                /* a leaf that is found through its words: keyword_index.c */
     void *prepared;               /* by the kind, read-only once made */
     const char *key;              /* a leaf's canonical form */
 
@@ -28,19 +30,27 @@ struct cdg_node {
         bool was_asked;
         enum cdg_result result;
         int64_t old, new_;
+        uint64_t plan; /* who found it: later plans have higher numbers */
     } last;
-
-    /* used while a plan is taken */
-    uint64_t plan_mark;
-    uint32_t plan_index;
+    uint64_t left_at; /* nobody counts it since this plan was the newest */
 };
 
 struct node_table {
     struct map by_key;
-    struct list spare; /* nodes to be used again, by_key.next as link */
+    struct list spare;   /* nodes to be used again */
+    struct list leaving; /* nobody counts them, but a plan may read them */
     size_t leaves, composites;
     uint64_t made;
+    uint64_t newest_plan, oldest_plan; /* that are out; oldest PLAN_NONE: none is */
 };
+#define PLAN_NONE UINT64_MAX
+
+/* For tables of nodes and something small; numbers we give out need no key. */
+static inline uint64_t node_hash(const struct cdg_node *n, uint64_t with)
+{
+    uint64_t h = (n->id + (with << 40)) * 0x9E3779B97F4A7C15u;
+    return h ^ h >> 32;
+}
 
 void node_table_init(struct node_table *t);
 void node_table_done(struct node_table *t);
@@ -48,6 +58,8 @@ void node_table_done(struct node_table *t);
 struct cdg_node *node_ref_expr(
         struct node_table *t, struct arena *life, const struct cdg_expr *e);
 void node_unref(struct node_table *t, struct cdg_node *n);
+/* Plans before `oldest` are back: what only they could read goes. */
+void node_table_settle(struct node_table *t, uint64_t oldest);
 
 /* ---- kinds: kinds.c, and a file each ----------------------------------------------------- */
 
@@ -86,9 +98,10 @@ struct question {
     const void *prepared;
     const struct cdg_version *old, *new_;
     struct pair_cache *cache;
-    struct arena *life; /* as long as the question; the answer is copied out of it */
-    uint64_t key;       /* which question it is, for its state */
-    struct str state;   /* what its sentinel remembers; ptr NULL: nothing */
+    struct arena *life;           /* as long as the question; the answer is copied out of it */
+    uint64_t key;                 /* which question it is, for its state */
+    struct str state;             /* what its sentinel remembers; ptr NULL: nothing */
+    const struct leaf_hits *hits; /* keywords: what the index says; NULL: it was not asked */
 };
 
 /* What several questions about one pair share; made when first asked for. */
@@ -121,6 +134,10 @@ struct cdg_kind {
     struct str_list (*parts)(const struct question *q, const struct cdg_version *v);
     /* Whether answering needs what the answer before told to remember.  NULL: never. */
     bool (*keeps)(const struct cdg_leaf *leaf);
+    /* Can be asked of what is neither markup nor text, of which only the bytes are known. */
+    bool of_data;
+    /* Answers N unless the keyword index says otherwise; `prepared` is struct keywords. */
+    bool is_keyed;
 };
 
 const struct cdg_kind *kind_of(int kind);
@@ -295,14 +312,59 @@ struct str_list track_parts(const struct question *q, const struct cdg_version *
 
 /* ---- keywords: keywords.c ---------------------------------------------------------------- */
 
+struct keyword_term {
+    struct str text; /* folded */
+    bool open_front, open_back;
+};
+
 struct keyword {
     const char *written;
     struct keyword_term *terms;
     size_t count; /* 0: it has no letter or digit */
 };
 
+struct keywords { /* what a leaf of them has prepared */
+    struct keyword *all;
+    size_t count;
+};
+
 struct keyword keyword_read(const char *written, struct arena *life);
 bool keyword_occurs(const struct keyword *k, struct str text);
+bool keyword_term_matches(const struct keyword_term *t, struct str word);
+void keyword_count(const struct keyword *k, const struct vocabulary *v, uint32_t counts[2]);
+bool keywords_have_same_text(const struct question *q); /* no keyword can have changed */
+
+/* ---- the keywords of a group: keyword_index.c ---------------------------------------------
+ */
+
+struct keyword_index;
+
+/* A keyword of a leaf whose presence, or count where that is asked for, differs. */
+struct keyword_hit {
+    uint32_t keyword, counts[2]; /* old, new */
+};
+
+struct leaf_hits {
+    const struct cdg_node *leaf;
+    struct keyword_hit *all; /* in the order of the leaf's keywords */
+    size_t count, cap;
+};
+
+struct keyword_index *keyword_index_new(void);
+struct keyword_index *keyword_index_copy(const struct keyword_index *ix);
+void keyword_index_free(struct keyword_index *ix); /* NULL is fine */
+/* As often as it was added, a leaf is to be removed; the last time it must still be there. */
+void keyword_index_add(struct keyword_index *ix, const struct cdg_node *leaf);
+void keyword_index_remove(struct keyword_index *ix, const struct cdg_node *leaf);
+bool keyword_index_is_empty(const struct keyword_index *ix);
+size_t keyword_index_bytes(const struct keyword_index *ix);
+
+/* Which leaves a pair changes something for; only versions and cache of `pair` are used. */
+struct keyword_hits;
+const struct keyword_hits *keyword_index_look(
+        const struct keyword_index *ix, const struct question *pair, struct arena *life);
+/* NULL: nothing changed for it. */
+struct leaf_hits *keyword_hits_of(const struct keyword_hits *h, const struct cdg_node *leaf);
 
 #define NO_NODE UINT32_MAX
 
@@ -412,6 +474,32 @@ void answer_add_items(struct answer *a, struct arena *life, const struct diff *d
 void answer_add_diff(struct answer *a, struct arena *life, const struct diff *d,
         const struct diff_item *old, const struct diff_item *new_);
 
+/* ---- rosters: roster.c ---------------------------------------------------------------------
+ */
+
+/* Who is in a group, for the graph and for plans at once. */
+struct roster_entry {
+    int64_t sentinel_id, base;
+    struct cdg_node *root;
+    unsigned part;
+    bool is_keyed, keeps; /* the root, which need not be looked at to know */
+};
+
+struct roster {
+    unsigned refs; /* loop thread */
+    uint32_t count, cap;
+    struct roster_entry *all;
+    struct keyword_index *keywords; /* of all roots; NULL: there are none */
+};
+
+struct roster *roster_new(void);
+struct roster *roster_ref(struct roster *r);
+void roster_unref(struct roster *r);
+/* These change *r, or put a changed copy there when a plan holds it. */
+void roster_add(struct roster **r, const struct roster_entry *entry);
+void roster_remove(struct roster **r, uint32_t number); /* the last takes its place */
+size_t roster_bytes(const struct roster *r);
+
 /* ---- pages, groups, members: graph.c ----------------------------------------------------- */
 
 struct page_node {
@@ -424,18 +512,17 @@ struct group {
     struct list in_page;
     struct page_node *page;
     struct cdg_compare compare;
-    int64_t phase; /* every:n: base modulo n - 1 */
-    struct list members;
-    size_t count;
+    int64_t phase;   /* every:n: base modulo n - 1 */
+    uint64_t number; /* 0: it is gone */
+    struct roster *roster;
+    struct node_last last; /* what leaves were found to be that no word led to */
+    int64_t last_base;     /* by members whose base is no later */
 };
 
 struct member {
     struct map_node by_id; /* page and sentinel */
-    struct list in_group;
     struct group *group;
-    int64_t sentinel_id, base;
-    struct cdg_node *root;
-    unsigned part;
+    uint32_t number; /* in its roster */
 };
 
 struct cdg {
@@ -443,54 +530,84 @@ struct cdg {
     struct map pages, members;
     struct node_table nodes;
     struct list spare_pages, spare_groups, spare_members;
+    struct list plans; /* that are out, in the order they were taken */
     size_t ngroups, nplans;
-    uint64_t plan_mark;
+    uint64_t groups_made;
 };
 
 struct page_node *graph_page(const struct cdg *g, int64_t page_id);
-/* The old version of the pair that `version` completes for the member; 0: none. */
-int64_t member_old_version(const struct member *m, int64_t version);
+/* The old side of the pair that `version` completes for a group; 0: none.  It is for members
+ * whose base is no later. */
+int64_t group_old_version(const struct group *group, int64_t version);
 
 /* ---- plans: plan.c, run.c ---------------------------------------------------------------- */
 
-struct plan_node {
-    struct cdg_node *node; /* a runner only reads it */
-    uint32_t left, right;  /* indexes; children stand before parents */
-};
-
-struct plan_member {
-    int64_t sentinel_id;
-    uint32_t node, pair;
-    unsigned part;
+struct plan_group {
+    struct group *group; /* loop thread: it is the same while it has this number */
+    uint64_t number;
+    struct roster *roster; /* counted */
+    int64_t old;           /* position: those that came later are not concerned */
+    uint32_t pair;
 };
 
 struct cdg_plan {
     struct arena *life;
-    struct plan_node *nodes;
-    struct node_last *last; /* by node: the runner's, for the graph when the plan comes back */
-    size_t nnodes;
-    struct plan_member *members;
-    size_t nmembers;
+    struct list in_graph;
+    uint64_t number;
+    struct plan_group *groups;
+    size_t ngroups;
     int64_t *olds; /* ascending */
     size_t nolds;
-    struct cdg_node **held; /* the members' roots, each counted */
-    size_t nheld;
+    /* the runner's, for the graph when the plan comes back; asked NULL: it was not run */
+    struct asked_table *asked;
+    struct quiet {
+        bool is_known;
+        enum cdg_result result;
+    } * quiet;        /* by pair: what leaves are that no word led to */
+    int64_t compared; /* the new version */
 };
+
+/* What was found of a node for a pair, and for a state where it keeps one. */
+struct asked {
+    struct cdg_node *node; /* a runner only reads it */
+    uint32_t pair;
+    bool is_known, is_collected; /* its state */
+    enum cdg_result result;
+    const char *why, *notice;
+    struct answer *answer;       /* of a leaf */
+    struct cdg_finding *finding; /* of a root */
+    uint64_t listed;             /* the report that lists it, by number */
+};
+
+struct asked_table {
+    struct arena *life;
+    struct asked **slots;
+    size_t mask, count;
+};
+
+struct asked_table *asked_table_new(struct arena *life);
+struct asked *asked_get(struct asked_table *t, struct cdg_node *node, uint32_t pair);
 
 /* What is known for one pair while a plan runs. */
 struct pair_run {
-    const struct plan_node *nodes;
+    uint32_t number;
     const struct cdg_version *old, *new_;
     int64_t old_number;
-    struct node_last *last;
-    struct answer **answers;       /* of leaves, NULL: not asked yet */
-    struct cdg_finding **findings; /* of roots */
     struct pair_cache cache;
-    struct arena *life;
-    struct str state;   /* of the sentinel it is run for, where one is kept */
-    const char *notice; /* of the root that is being answered */
+    struct cdg_finding *quiet; /* of leaves that no word leads to */
 };
 
-const struct cdg_finding *run_finding(struct pair_run *r, uint32_t root);
+/* Somebody asks of a pair. */
+struct asking {
+    struct pair_run *pair;
+    struct asked_table *shared;
+    struct asked_table *own;         /* of what keeps a state */
+    struct str state;                /* own: the sentinel's */
+    const struct keyword_hits *hits; /* of its group; NULL: it looks for no words */
+    struct arena *life;
+    uint64_t *reports;
+};
+
+const struct asked *asking_of(const struct asking *by, struct cdg_node *node);
 /* summary and detail, for a root that is C. */
-void report_finding(struct pair_run *r, uint32_t root, struct cdg_finding *f);
+void report_finding(const struct asking *by, struct cdg_node *root, struct cdg_finding *f);

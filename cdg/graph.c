@@ -13,6 +13,9 @@ static void graph_release(void *arg)
 {
     struct cdg *g = arg;
 
+    map_each (m, &g->pages)
+        list_each (l, &container_of(m, struct page_node, by_id)->groups)
+            roster_unref(list_entry(l, struct group, in_page)->roster);
     node_table_done(&g->nodes);
     map_done(&g->pages);
     map_done(&g->members);
@@ -29,6 +32,7 @@ struct cdg *cdg_new(struct arena *life)
     list_init(&g->spare_pages);
     list_init(&g->spare_groups);
     list_init(&g->spare_members);
+    list_init(&g->plans);
     arena_defer(g->life, graph_release, g);
     return g;
 }
@@ -97,12 +101,17 @@ static uint64_t member_hash(int64_t page_id, int64_t sentinel_id)
     return map_hash(key, sizeof key);
 }
 
+static struct roster_entry *entry_of(const struct member *m)
+{
+    return &m->group->roster->all[m->number];
+}
+
 /* The sentinel's next part behind `n`, itself included. */
 static struct member *member_from(struct map_node *n, int64_t page_id, int64_t sentinel_id)
 {
     for (; n; n = map_next(n)) {
         struct member *m = container_of(n, struct member, by_id);
-        if (m->sentinel_id == sentinel_id && m->group->page->id == page_id)
+        if (m->group->page->id == page_id && entry_of(m)->sentinel_id == sentinel_id)
             return m;
     }
     return NULL;
@@ -114,17 +123,14 @@ static struct member *member_find(const struct cdg *g, int64_t page_id, int64_t 
             map_first(&g->members, member_hash(page_id, sentinel_id)), page_id, sentinel_id);
 }
 
-static struct member *member_next(const struct member *m)
+/* That part of it; NULL: it has not joined. */
+static struct member *part_find(
+        const struct cdg *g, int64_t page_id, int64_t sentinel_id, unsigned part)
 {
-    return member_from(map_next(&m->by_id), m->group->page->id, m->sentinel_id);
-}
+    struct member *m = member_find(g, page_id, sentinel_id);
 
-static bool part_is_there(const struct cdg *g, const struct cdg_subscription *s)
-{
-    struct member *m = member_find(g, s->page_id, s->sentinel_id);
-
-    while (m && m->part != s->part)
-        m = member_next(m);
+    while (m && entry_of(m)->part != part)
+        m = member_from(map_next(&m->by_id), page_id, sentinel_id);
     return m;
 }
 
@@ -167,7 +173,8 @@ static struct group *group_get(
     group->page = p;
     group->compare = c;
     group->phase = phase;
-    list_init(&group->members);
+    group->number = ++g->groups_made;
+    group->roster = roster_new();
     list_append(&p->groups, &group->in_page);
     g->ngroups++;
     return group;
@@ -190,25 +197,29 @@ enum err cdg_join(struct cdg *g, const struct cdg_subscription *s, struct fault 
 
     if (e)
         return e;
-    CHECK(!part_is_there(g, s));
+    CHECK(!part_find(g, s->page_id, s->sentinel_id, s->part));
+    struct roster_entry entry = {
+            .sentinel_id = s->sentinel_id,
+            .base = s->base_version > 0 ? s->base_version : 1, /* they are counted from 1 */
+            .root = node_ref_expr(&g->nodes, g->life, s->expr),
+            .part = s->part,
+    };
     struct member *m = reuse(&g->spare_members, g->life, sizeof *m);
-    m->base = s->base_version > 0 ? s->base_version : 1; /* versions are counted from 1 */
-    m->sentinel_id = s->sentinel_id;
-    m->part = s->part;
-    m->root = node_ref_expr(&g->nodes, g->life, s->expr);
-    m->group = group_get(g, page_get(g, s->page_id), compare_canonical(s->compare), m->base);
-    m->group->count++;
-    list_append(&m->group->members, &m->in_group);
+    m->group = group_get(g, page_get(g, s->page_id), compare_canonical(s->compare), entry.base);
+    m->number = m->group->roster->count;
+    roster_add(&m->group->roster, &entry);
     map_insert(&g->members, &m->by_id, member_hash(s->page_id, s->sentinel_id));
     return OK;
 }
 
-static void group_leave(struct cdg *g, struct group *group)
+static void group_leave_if_empty(struct cdg *g, struct group *group)
 {
     struct page_node *p = group->page;
 
-    if (--group->count) /* (1) */
+    if (group->roster->count) /* (1) */
         return;
+    roster_unref(group->roster);
+    group->number = 0;
     list_remove(&group->in_page);
     keep(&g->spare_groups, group);
     g->ngroups--;
@@ -220,10 +231,19 @@ static void group_leave(struct cdg *g, struct group *group)
 
 static void member_leave(struct cdg *g, struct member *m)
 {
+    struct group *group = m->group;
+    struct cdg_node *root = entry_of(m)->root;
+    uint32_t number = m->number, last = group->roster->count - 1;
+
     map_remove(&g->members, &m->by_id);
-    list_remove(&m->in_group);
-    node_unref(&g->nodes, m->root);
-    group_leave(g, m->group);
+    if (number != last) {
+        const struct roster_entry *e =
+                &group->roster->all[last]; /* it takes this one's place */
+        part_find(g, group->page->id, e->sentinel_id, e->part)->number = number;
+    }
+    roster_remove(&group->roster, number);
+    node_unref(&g->nodes, root);
+    group_leave_if_empty(g, group);
     keep(&g->spare_members, m);
 }
 
@@ -243,26 +263,23 @@ bool cdg_is_member(const struct cdg *g, int64_t page_id, int64_t sentinel_id)
 /* ---- version pairs
  * -------------------------------------------------------------------------------------- */
 
-int64_t member_old_version(const struct member *m, int64_t version)
+int64_t group_old_version(const struct group *group, int64_t version)
 {
-    struct cdg_compare c = m->group->compare;
-    int64_t step = c.n - 1, old = version - step;
+    int64_t step = group->compare.n - 1, old = version - step;
 
-    if (c.kind == CDG_EVERY && (version - m->base) % step != 0)
+    if (group->compare.kind == CDG_EVERY && (version - group->phase) % step != 0)
         return 0;
-    return old >= m->base ? old : 0; /* (3) */
+    return old > 0 ? old : 0; /* (3) is for each member */
 }
 
-static int64_t member_needs(const struct member *m, int64_t latest)
+static int64_t member_needs(struct cdg_compare c, int64_t base, int64_t latest)
 {
-    struct cdg_compare c = m->group->compare;
     int64_t step = c.n - 1;
 
-    if (latest < m->base)
-        return m->base;
-    int64_t oldest =
-            c.kind == CDG_EVERY ? latest - (latest - m->base) % step : latest - step + 1;
-    return oldest > m->base ? oldest : m->base;
+    if (latest < base)
+        return base;
+    int64_t oldest = c.kind == CDG_EVERY ? latest - (latest - base) % step : latest - step + 1;
+    return oldest > base ? oldest : base;
 }
 
 int64_t cdg_oldest_needed(const struct cdg *g, int64_t page_id, int64_t latest)
@@ -273,8 +290,9 @@ int64_t cdg_oldest_needed(const struct cdg *g, int64_t page_id, int64_t latest)
     if (!p)
         return 0;
     list_each (l, &p->groups) {
-        list_each (k, &list_entry(l, struct group, in_page)->members) {
-            int64_t need = member_needs(list_entry(k, struct member, in_group), latest);
+        const struct group *group = list_entry(l, struct group, in_page);
+        for (uint32_t i = 0; i < group->roster->count; i++) {
+            int64_t need = member_needs(group->compare, group->roster->all[i].base, latest);
             oldest = oldest == 0 || need < oldest ? need : oldest;
         }
     }
@@ -289,7 +307,7 @@ int64_t cdg_oldest_needed_by(const struct cdg *g, int64_t page_id, int64_t senti
     if (!m)
         return 0;
     *ret_all = m->group->compare.kind != CDG_EVERY;
-    return member_needs(m, latest);
+    return member_needs(m->group->compare, entry_of(m)->base, latest);
 }
 
 void cdg_stats_get(const struct cdg *g, struct cdg_stats *ret_stats)
@@ -301,4 +319,7 @@ void cdg_stats_get(const struct cdg *g, struct cdg_stats *ret_stats)
             .composites = g->nodes.composites,
             .plans = g->nplans,
             .bytes = arena_bytes(g->life)};
+    map_each (m, &g->pages)
+        list_each (l, &container_of(m, struct page_node, by_id)->groups)
+            ret_stats->bytes += roster_bytes(list_entry(l, struct group, in_page)->roster);
 }

@@ -4,28 +4,11 @@
  * word or behind it stands for anything.  It must hold that
  *  (1) `any` tells each keyword whose presence changed, and
  *  (2) `all` tells when the presence of all of them together changed.
+ *
+ * Whose keywords changed at all is found for all members of a group together
+ * (keyword_index.c); only in a region, where the words are its own, each is looked for.
  */
 #include "cdg/cdg_int.h"
-#include <stdlib.h>
-
-struct keyword_term {
-    struct str text; /* folded */
-    bool open_front, open_back;
-};
-
-struct prepared {
-    struct keyword *all;
-    size_t count;
-    /* the others are found by looking each word that changed up here */
-    struct map exact; /* struct exact by its word */
-    size_t *special;  /* numbers of those of several words or with a * */
-    size_t nspecial;
-};
-
-struct exact {
-    struct map_node by_word;
-    size_t number;
-};
 
 /* ---- reading keywords -------------------------------------------------------------------- */
 
@@ -58,10 +41,13 @@ static bool term_read(struct str piece, struct arena *life, struct keyword_term 
 
 struct keyword keyword_read(const char *written, struct arena *life)
 {
-    struct keyword k = {.written = written,
-            .terms = arena_array_of(life, strlen(written) / 2 + 1, struct keyword_term)};
     struct str piece;
+    size_t pieces = 0;
 
+    for (const char *at = written; next_piece(&at, &piece);)
+        pieces++;
+    struct keyword k = {
+            .written = written, .terms = arena_array_of(life, pieces, struct keyword_term)};
     for (const char *at = written; next_piece(&at, &piece);)
         if (term_read(piece, life, &k.terms[k.count]))
             k.count++;
@@ -86,38 +72,20 @@ static bool is_exact(const struct keyword *k)
     return k->count == 1 && !k->terms[0].open_front && !k->terms[0].open_back;
 }
 
-static void release(void *arg)
-{
-    struct prepared *p = arg;
-    map_done(&p->exact);
-}
-
 static void *prepare(const struct cdg_leaf *leaf, struct arena *life)
 {
-    struct prepared *p = arena_new_of(life, struct prepared);
+    struct keywords *words = arena_new_of(life, struct keywords);
 
-    p->all = arena_array_of(life, leaf->nwords, struct keyword);
-    p->special = arena_array_of(life, leaf->nwords, size_t);
-    p->count = leaf->nwords;
-    map_init(&p->exact);
-    arena_defer(life, release, p);
-    for (size_t i = 0; i < leaf->nwords; i++) {
-        p->all[i] = keyword_read(leaf->words[i], life);
-        if (!is_exact(&p->all[i])) {
-            p->special[p->nspecial++] = i;
-            continue;
-        }
-        struct exact *x = arena_new_of(life, struct exact);
-        struct str word = p->all[i].terms[0].text;
-        x->number = i;
-        map_insert(&p->exact, &x->by_word, hash64_keyed(word.ptr, word.len));
-    }
-    return p;
+    words->all = arena_array_of(life, leaf->nwords, struct keyword);
+    words->count = leaf->nwords;
+    for (size_t i = 0; i < leaf->nwords; i++)
+        words->all[i] = keyword_read(leaf->words[i], life);
+    return words;
 }
 
 /* ---- counting ---------------------------------------------------------------------------- */
 
-static bool term_matches(const struct keyword_term *t, struct str word)
+bool keyword_term_matches(const struct keyword_term *t, struct str word)
 {
     if (word.len < t->text.len)
         return false;
@@ -139,7 +107,7 @@ bool keyword_occurs(const struct keyword *k, struct str text)
         for (size_t at = from; t < k->count && page_word_next(text, &at, &word); t++) {
             buf_clear(&fold);
             if (!page_word_fold(word, &fold) ||
-                    !term_matches(&k->terms[t], (struct str){fold.data, fold.len}))
+                    !keyword_term_matches(&k->terms[t], (struct str){fold.data, fold.len}))
                 break;
         }
         if (t == k->count)
@@ -158,7 +126,7 @@ static void count_single(
         return;
     }
     for (size_t i = 0; i < v->count; i++)
-        if (term_matches(t, v->all[i]->text)) {
+        if (keyword_term_matches(t, v->all[i]->text)) {
             counts[0] += v->all[i]->counts[0];
             counts[1] += v->all[i]->counts[1];
         }
@@ -170,14 +138,15 @@ static uint32_t count_adjacent(const struct keyword *k, const struct vocabulary 
 
     for (size_t i = 0; i + k->count <= v->nseq[side]; i++) {
         size_t t = 0;
-        while (t < k->count && term_matches(&k->terms[t], v->all[v->seq[side][i + t]]->text))
+        while (t < k->count &&
+                keyword_term_matches(&k->terms[t], v->all[v->seq[side][i + t]]->text))
             t++;
         n += t == k->count;
     }
     return n;
 }
 
-static void count(const struct keyword *k, const struct vocabulary *v, uint32_t counts[2])
+void keyword_count(const struct keyword *k, const struct vocabulary *v, uint32_t counts[2])
 {
     counts[0] = counts[1] = 0;
     if (k->count == 1) {
@@ -199,13 +168,13 @@ static void add(const struct question *q, struct answer *a, bool appeared, struc
 
 static void compare_all(const struct question *q, struct answer *a)
 {
-    const struct prepared *p = q->prepared;
+    const struct keywords *p = q->prepared;
     const struct vocabulary *v = vocabulary_of(q, /* folded= */ true);
     bool before = true, after = true;
 
     for (size_t i = 0; i < p->count; i++) {
         uint32_t counts[2];
-        count(&p->all[i], v, counts);
+        keyword_count(&p->all[i], v, counts);
         before &= counts[0] > 0;
         after &= counts[1] > 0;
     }
@@ -213,42 +182,9 @@ static void compare_all(const struct question *q, struct answer *a)
         add(q, a, after, str_of(p->all[i].written));
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool counts_differ(const struct question *q, const uint32_t n[2])
 {
     return q->leaf->counted ? n[0] != n[1] : (n[0] > 0) != (n[1] > 0);
-}
-
-/* Those that may have changed, in order: words that did not change are not looked for. */
-static size_t candidates(const struct question *q, struct vocabulary *v, size_t **ret)
-{
-    const struct prepared *p = q->prepared;
-    BUF(found, SIZE_MAX / 4);
-
-    for (size_t i = 0; i < v->count; i++) {
-        struct vocabulary_word *w = v->all[i];
-        if (!counts_differ(q, w->counts))
-            continue;
-        struct map_node *n = map_first(&p->exact, w->hash);
-        for (; n; n = map_next(n)) {
-            const struct exact *x = container_of(n, struct exact, by_word);
-            if (!str_equal(p->all[x->number].terms[0].text, w->text))
-                continue;
-            buf_append(&found, &x->number, sizeof x->number);
-            w->wanted = true;
-        }
-    }
-    vocabulary_settle(q, /* folded= */ true, q->leaf->counted);
-    buf_append(&found, p->special, p->nspecial * sizeof *p->special);
-    size_t n = found.len / sizeof(size_t);
-    *ret = arena_memdup(q->life, buf_text(&found), found.len);
-    qsort(*ret, n, sizeof **ret, compare_numbers);
-    return n;
 }
 
 /* Whether the keyword stands anywhere in a version.  Bit t of `ends` says that its terms up to
@@ -267,7 +203,7 @@ static bool is_somewhere(const struct question *q, const struct keyword *k, bool
                 word = (struct str){fold.data, fold.len};
             ends = ends << 1 | 1;
             for (size_t t = 0; t < k->count; t++)
-                if (ends >> t & 1 && !term_matches(&k->terms[t], word))
+                if (ends >> t & 1 && !keyword_term_matches(&k->terms[t], word))
                     ends &= ~((uint32_t)1 << t);
             if (ends & last)
                 return true;
@@ -276,12 +212,12 @@ static bool is_somewhere(const struct question *q, const struct keyword *k, bool
     return false;
 }
 
-/* How often the keyword occurs in both, true where it matters. */
+/* How often the keyword occurs in both, true where it matters; words of `v` are settled. */
 static void count_changed(const struct question *q, const struct keyword *k,
         const struct vocabulary *v, uint32_t n[2])
 {
     if (k->count > VOCABULARY_ROW) {
-        count(k, vocabulary_of(q, /* folded= */ true), n);
+        keyword_count(k, vocabulary_of(q, /* folded= */ true), n);
         return;
     }
     if (is_exact(k)) {
@@ -290,37 +226,61 @@ static void count_changed(const struct question *q, const struct keyword *k,
         n[1] = w ? w->counts[1] + w->rest : 0;
         return;
     }
-    count(k, k->count == 1 ? v : vocabulary_rows(q, (unsigned)k->count - 1), n);
+    keyword_count(k, k->count == 1 ? v : vocabulary_rows(q, (unsigned)k->count - 1), n);
     if (!counts_differ(q, n))
         return;
-    if (q->leaf->counted)
-        count(k, vocabulary_of(q, /* folded= */ true), n); /* others may stand elsewhere */
+    if (q->leaf->counted) /* others may stand elsewhere */
+        keyword_count(k, vocabulary_of(q, /* folded= */ true), n);
     else
         n[n[1] > 0 ? 0 : 1] = is_somewhere(q, k, /* new_= */ n[0] > 0);
 }
 
-static void compare(const struct question *q, struct answer *a)
+/* Without an index each is looked for. */
+static const struct leaf_hits *look(const struct question *q)
+{
+    const struct keywords *p = q->prepared;
+    struct vocabulary *v = vocabulary_changed(q, /* folded= */ true);
+    struct leaf_hits *hits = arena_new_of(q->life, struct leaf_hits);
+
+    hits->all = arena_array_of(q->life, p->count, struct keyword_hit);
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct vocabulary_word *w =
+                is_exact(&p->all[i]) ? vocabulary_find(v, p->all[i].terms[0].text) : NULL;
+        if (w)
+            w->wanted = counts_differ(q, w->counts);
+    }
+    vocabulary_settle(q, /* folded= */ true, q->leaf->counted);
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct keyword_hit one = {.keyword = i};
+        count_changed(q, &p->all[i], v, one.counts);
+        if (counts_differ(q, one.counts))
+            hits->all[hits->count++] = one;
+    }
+    return hits;
+}
+
+bool keywords_have_same_text(const struct question *q)
 {
     const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
-    const struct prepared *p = q->prepared;
-    size_t *some;
 
-    if (hash128_equal(old->hash[PAGE_CONTENT], new_->hash[PAGE_CONTENT]) &&
-            hash128_equal(old->hash[PAGE_BLOCKS], new_->hash[PAGE_BLOCKS]))
+    return hash128_equal(old->hash[PAGE_CONTENT], new_->hash[PAGE_CONTENT]) &&
+           hash128_equal(old->hash[PAGE_BLOCKS], new_->hash[PAGE_BLOCKS]);
+}
+
+static void compare(const struct question *q, struct answer *a)
+{
+    const struct keywords *p = q->prepared;
+
+    if (keywords_have_same_text(q))
         return;
-    struct vocabulary *v = vocabulary_changed(q, /* folded= */ true);
-    size_t nsome = candidates(q, v, &some);
-    for (size_t i = 0; i < nsome; i++) { /* (1) */
-        const struct keyword *k = &p->all[some[i]];
-        struct str written = str_of(k->written);
-        uint32_t n[2];
-        count_changed(q, k, v, n);
-        if (!counts_differ(q, n))
-            continue;
-        if (q->leaf->all && !q->leaf->counted) { /* one must change for all to change */
-            compare_all(q, a);
-            return;
-        }
+    const struct leaf_hits *hits = q->hits ? q->hits : look(q);
+    if (hits->count && q->leaf->all && !q->leaf->counted) {
+        compare_all(q, a); /* one must change for all to change */
+        return;
+    }
+    for (size_t i = 0; i < hits->count; i++) { /* (1) */
+        const uint32_t *n = hits->all[i].counts;
+        struct str written = str_of(p->all[hits->all[i].keyword].written);
         add(q, a, n[1] > n[0],
                 q->leaf->counted ? with_counts(q->life, written, n[0], n[1]) : written);
     }
@@ -329,13 +289,13 @@ static void compare(const struct question *q, struct answer *a)
 /* The keywords that are there. */
 static struct str_list parts(const struct question *q, const struct cdg_version *version)
 {
-    const struct prepared *p = q->prepared;
+    const struct keywords *p = q->prepared;
     const struct vocabulary *v = vocabulary_of(q, /* folded= */ true);
     struct str_list list = {arena_array_of(q->life, p->count, struct str), 0};
 
     for (size_t i = 0; i < p->count; i++) {
         uint32_t counts[2];
-        count(&p->all[i], v, counts);
+        keyword_count(&p->all[i], v, counts);
         if (counts[version == q->new_])
             list.all[list.count++] = str_of(p->all[i].written);
     }
@@ -343,4 +303,9 @@ static struct str_list parts(const struct question *q, const struct cdg_version 
 }
 
 const struct cdg_kind cdg_kind_keywords = {
-        .check = check, .prepare = prepare, .compare = compare, .parts = parts};
+        .check = check,
+        .prepare = prepare,
+        .compare = compare,
+        .parts = parts,
+        .is_keyed = true,
+};

@@ -3,15 +3,17 @@
  * A leaf is known by the canonical form of its kind and arguments, a composite by its
  * operator and its operands.  So it must hold that
  *  (1) equal expressions are one node, whoever asks and of whatever page, and
- *  (2) a node goes when the last that counted it has gone.
+ *  (2) a node goes when the last that counted it has gone, and every plan that was taken
+ *      before is back.
  */
 #include "cdg/cdg_int.h"
 
 void node_table_init(struct node_table *t)
 {
-    *t = (struct node_table){.leaves = 0};
+    *t = (struct node_table){.oldest_plan = PLAN_NONE};
     map_init(&t->by_key);
     list_init(&t->spare);
+    list_init(&t->leaving);
 }
 
 void node_table_done(struct node_table *t)
@@ -68,13 +70,20 @@ static struct cdg_node *node_new(struct node_table *t, struct arena *life)
 
     if (spare) {
         list_remove(spare);
-        n = (struct cdg_node *)(void *)spare;
+        n = list_entry(spare, struct cdg_node, unused);
         memset(n, 0, sizeof *n);
     } else {
         n = arena_new_of(life, struct cdg_node);
     }
     n->refs = 1;
     n->id = ++t->made;
+    return n;
+}
+
+static struct cdg_node *counted(struct cdg_node *n)
+{
+    if (n->refs++ == 0) /* it was about to go */
+        list_remove(&n->unused);
     return n;
 }
 
@@ -89,8 +98,7 @@ static struct cdg_node *leaf_ref(
         struct cdg_node *n = container_of(m, struct cdg_node, by_key);
         if (n->op == CDG_LEAF && strcmp(n->key, key) == 0) { /* (1) */
             arena_free(own);
-            n->refs++;
-            return n;
+            return counted(n);
         }
     }
     struct cdg_node *n = node_new(t, life);
@@ -101,6 +109,7 @@ static struct cdg_node *leaf_ref(
     leaf_copy(&n->leaf, leaf, own);
     CHECK(leaf_region(&n->leaf, own, NULL, &n->region) == OK); /* it was checked */
     n->keeps = kind->keeps && kind->keeps(&n->leaf);
+    n->is_keyed = kind->is_keyed && !n->region;
     n->prepared = kind->prepare ? kind->prepare(&n->leaf, own) : NULL;
     map_insert(&t->by_key, &n->by_key, hash);
     t->leaves++;
@@ -126,7 +135,7 @@ static struct cdg_node *composite_ref(struct node_table *t, struct arena *life, 
         struct cdg_node *n = container_of(m, struct cdg_node, by_key);
         if (n->op != op || n->left != left || n->right != right)
             continue;
-        n->refs++;
+        counted(n);
         node_unref(t, left);
         if (right)
             node_unref(t, right);
@@ -152,21 +161,46 @@ struct cdg_node *node_ref_expr(
     return composite_ref(t, life, e->op, left, right);
 }
 
-void node_unref(struct node_table *t, struct cdg_node *n)
+static void release(struct node_table *t, struct cdg_node *n)
 {
-    CHECK(n->refs > 0);
-    if (--n->refs) /* (2) */
-        return;
     struct cdg_node *left = n->left, *right = n->right;
+
     map_remove(&t->by_key, &n->by_key);
     if (n->op == CDG_LEAF)
         t->leaves--;
     else
         t->composites--;
     arena_free(n->life);
-    list_append(&t->spare, (struct list *)(void *)n);
+    list_append(&t->spare, &n->unused);
     if (left)
         node_unref(t, left);
     if (right)
         node_unref(t, right);
+}
+
+void node_unref(struct node_table *t, struct cdg_node *n)
+{
+    CHECK(n->refs > 0);
+    if (--n->refs) /* (2) */
+        return;
+    if (t->oldest_plan == PLAN_NONE) {
+        release(t, n);
+        return;
+    }
+    n->left_at = t->newest_plan;
+    list_append(&t->leaving, &n->unused);
+}
+
+void node_table_settle(struct node_table *t, uint64_t oldest)
+{
+    struct list *l;
+
+    t->oldest_plan = oldest;
+    while ((l = list_first(&t->leaving))) {
+        struct cdg_node *n = list_entry(l, struct cdg_node, unused);
+        if (n->left_at >= oldest)
+            return;
+        list_remove(l);
+        release(t, n);
+    }
 }

@@ -9,9 +9,9 @@
 enum { SUMMARY_BYTES = 300, QUOTE_BYTES = 80, DETAIL_BYTES = 64 << 20 };
 
 struct report {
-    struct pair_run *run;
+    const struct asking *by;
     struct cdg_finding *f;
-    bool *listed; /* by node */
+    uint64_t number;
     struct json json;
     struct buf *summary;
 };
@@ -141,14 +141,16 @@ static void summary_leaf(struct buf *out, const char *type, const struct answer 
     first_change(out, a);
 }
 
-static void add_leaf(struct report *r, uint32_t i)
+static void add_leaf(struct report *r, struct cdg_node *leaf)
 {
-    const struct answer *a = r->run->answers[i];
-    const char *type = cdg_kind_get(r->run->nodes[i].node->leaf.kind)->name;
+    struct asked *asked =
+            asked_get(leaf->keeps ? r->by->own : r->by->shared, leaf, r->by->pair->number);
+    const struct answer *a = asked->answer;
+    const char *type = cdg_kind_get(leaf->leaf.kind)->name;
 
-    if (r->listed[i] || a->result != CDG_C)
+    if (asked->listed == r->number || a->result != CDG_C)
         return;
-    r->listed[i] = true;
+    asked->listed = r->number;
     r->f->inserted += (unsigned)a->counts[CHANGE_INSERTED];
     r->f->deleted += (unsigned)a->counts[CHANGE_DELETED];
     r->f->updated += (unsigned)a->counts[CHANGE_UPDATED];
@@ -157,13 +159,11 @@ static void add_leaf(struct report *r, uint32_t i)
     summary_leaf(r->summary, type, a);
 }
 
-static void add_leaves(struct report *r, uint32_t i)
+static void add_leaves(struct report *r, struct cdg_node *n)
 {
-    const struct plan_node *n = &r->run->nodes[i];
-
-    switch (n->node->op) {
+    switch (n->op) {
     case CDG_LEAF:
-        add_leaf(r, i);
+        add_leaf(r, n);
         break;
     case CDG_AND:
     case CDG_OR:
@@ -176,15 +176,11 @@ static void add_leaves(struct report *r, uint32_t i)
     }
 }
 
-void report_finding(struct pair_run *run, uint32_t root, struct cdg_finding *f)
+void report_finding(const struct asking *by, struct cdg_node *root, struct cdg_finding *f)
 {
-    SCRATCH struct arena *scratch = arena_new(NULL, "report");
     BUF(detail, DETAIL_BYTES);
     BUF(summary, 1 << 20);
-    struct report r = {.run = run,
-            .f = f,
-            .summary = &summary,
-            .listed = arena_array_of(scratch, root + 1, bool)};
+    struct report r = {.by = by, .f = f, .number = ++*by->reports, .summary = &summary};
 
     json_init(&r.json, &detail);
     json_object_begin(&r.json);
@@ -197,7 +193,7 @@ void report_finding(struct pair_run *run, uint32_t root, struct cdg_finding *f)
         buf_puts(&summary, "what must not change did not");
     struct str line = cut_at((struct str){summary.data, summary.len}, SUMMARY_BYTES);
     f->summary = arena_printf(
-            run->life, "%.*s%s", (int)line.len, line.ptr, line.len < summary.len ? "…" : "");
+            by->life, "%.*s%s", (int)line.len, line.ptr, line.len < summary.len ? "…" : "");
     f->detail =
-            arena_strdup(run->life, detail.overflowed ? "{\"leaves\":[]}" : buf_text(&detail));
+            arena_strdup(by->life, detail.overflowed ? "{\"leaves\":[]}" : buf_text(&detail));
 }

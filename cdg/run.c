@@ -22,20 +22,25 @@ static const enum cdg_result or_table[3][3] = {
 
 static const enum cdg_result not_table[3] = {[CDG_C] = CDG_N, [CDG_N] = CDG_C, [CDG_U] = CDG_U};
 
-/* Why the pair cannot be compared at all; NULL: it can. */
-static const char *missing(const struct pair_run *r, const struct cdg_leaf *leaf)
+/* Why the question (NULL: keywords) cannot be asked of the pair; NULL: it can. */
+static const char *missing(
+        const struct pair_run *r, const struct cdg_leaf *leaf, struct arena *life)
 {
     if (!r->old && !r->old_number)
         return "the version to compare with is not kept any more";
     if (!r->old)
         return arena_printf(
-                r->life, "version %lld is not kept any more", (long long)r->old_number);
-    if (leaf->raw) /* the bytes decide */
+                life, "version %lld is not kept any more", (long long)r->old_number);
+    if (leaf && leaf->raw) /* the bytes decide */
         return NULL;
     const struct cdg_version *both[] = {r->new_, r->old};
-    for (size_t i = 0; i < countof(both); i++)
+    for (size_t i = 0; i < countof(both); i++) {
         if (!both[i]->digest)
             return both[i]->no_digest ? both[i]->no_digest : "the page could not be parsed";
+        if (both[i]->digest->type == PAGE_DATA &&
+                (!leaf || !kind_of(leaf->kind)->of_data || leaf->changed_over))
+            return "the page is neither markup nor text: only any change can be asked of it";
+    }
     return NULL;
 }
 
@@ -79,189 +84,304 @@ static void ask_region(const struct question *q, const struct page_selector *reg
     old->digest = from;
     new_->digest = to;
     struct pair_cache own = {.life = q->life};
-    struct question inside = {q->leaf, q->prepared, old, new_, &own, q->life, q->key, q->state};
+    struct question inside = *q;
+    inside.old = old;
+    inside.new_ = new_;
+    inside.cache = &own;
     ask(&inside, kind, a);
 }
 
-static struct answer *leaf_answer(struct pair_run *r, uint32_t i)
+static struct answer *leaf_answer(const struct asking *by, const struct cdg_node *n)
 {
-    const struct cdg_node *n = r->nodes[i].node;
-    const struct cdg_kind *kind = kind_of(n->leaf.kind);
-
-    if (r->answers[i]) /* (2) */
-        return r->answers[i];
     SCRATCH struct arena *scratch = arena_new(NULL, "question");
-    struct answer *a = arena_new_of(r->life, struct answer);
-    const char *why = missing(r, &n->leaf);
-    struct question q = {&n->leaf, n->prepared, r->old, r->new_, &r->cache, scratch,
-            hash128_of(n->key, strlen(n->key)).lo, r->state};
+    const struct cdg_kind *kind = kind_of(n->leaf.kind);
+    struct answer *a = arena_new_of(by->life, struct answer);
+    const char *why = missing(by->pair, &n->leaf, by->life);
+
     a->result = CDG_N;
+    struct question q = {
+            .leaf = &n->leaf,
+            .prepared = n->prepared,
+            .old = by->pair->old,
+            .new_ = by->pair->new_,
+            .cache = &by->pair->cache,
+            .life = scratch,
+            .key = hash128_of(n->key, strlen(n->key)).lo,
+            .state = by->state,
+            .hits = n->is_keyed && !why ? keyword_hits_of(by->hits, n) : NULL,
+    };
     if (why)
         answer_unknown(a, why);
     else if (n->region)
         ask_region(&q, n->region, kind, a);
-    else
+    else if (!n->is_keyed || q.hits)
         ask(&q, kind, a);
-    answer_keep(a, r->life);
-    r->answers[i] = a;
+    answer_keep(a, by->life);
     return a;
 }
 
-static enum cdg_result node_result(struct pair_run *r, uint32_t i, const char **why);
+/* ---- what is known ----------------------------------------------------------------------- */
 
-static enum cdg_result find_result(struct pair_run *r, uint32_t i, const char **why)
+struct asked_table *asked_table_new(struct arena *life)
 {
-    const struct plan_node *n = &r->nodes[i];
-    struct answer *a;
+    struct asked_table *t = arena_new_of(life, struct asked_table);
 
-    switch (n->node->op) {
-    case CDG_LEAF:
-        a = leaf_answer(r, i);
-        if (a->result == CDG_U && !*why)
-            *why = a->reason;
-        r->notice = a->notice ? a->notice : r->notice;
-        return a->result;
-    case CDG_AND:
-        return and_table[node_result(r, n->left, why)][node_result(r, n->right, why)];
-    case CDG_OR:
-        return or_table[node_result(r, n->left, why)][node_result(r, n->right, why)];
-    case CDG_NOT:
-        return not_table[node_result(r, n->left, why)];
-    case CDG_OP_COUNT:
-        break;
-    }
-    CHECK(!"an operator");
-    return CDG_U;
+    t->life = life;
+    t->mask = 15;
+    t->slots = arena_array_of(life, t->mask + 1, struct asked *);
+    return t;
 }
 
-static enum cdg_result node_result(struct pair_run *r, uint32_t i, const char **why)
+static struct asked **asked_slot(
+        const struct asked_table *t, const struct cdg_node *node, uint32_t pair)
 {
-    enum cdg_result result = find_result(r, i, why);
+    size_t i = node_hash(node, pair) & t->mask;
 
-    r->last[i] = (struct node_last){true, result, r->old_number, r->new_->number};
-    return result;
+    while (t->slots[i] && (t->slots[i]->node != node || t->slots[i]->pair != pair))
+        i = (i + 1) & t->mask;
+    return &t->slots[i];
 }
 
-const struct cdg_finding *run_finding(struct pair_run *r, uint32_t root)
+struct asked *asked_get(struct asked_table *t, struct cdg_node *node, uint32_t pair)
 {
-    const char *why = NULL;
+    struct asked **slot = asked_slot(t, node, pair);
 
-    if (r->findings[root]) /* (3) */
-        return r->findings[root];
-    struct cdg_finding *f = arena_new_of(r->life, struct cdg_finding);
-    f->result = node_result(r, root, &why);
-    f->old_version = r->old_number;
-    f->new_version = r->new_->number;
-    f->summary = f->result == CDG_U && why ? why : "";
-    f->notice = r->notice;
-    r->notice = NULL;
-    if (f->result == CDG_C)
-        report_finding(r, root, f);
-    r->findings[root] = f;
+    if (*slot)
+        return *slot;
+    struct asked *a = *slot = arena_new_of(t->life, struct asked);
+    a->node = node;
+    a->pair = pair;
+    if (2 * ++t->count <= t->mask)
+        return a;
+    struct asked_table bigger = {.life = t->life, .mask = 2 * t->mask + 1, .count = t->count};
+    bigger.slots = arena_array_of(t->life, bigger.mask + 1, struct asked *);
+    for (size_t i = 0; i <= t->mask; i++)
+        if (t->slots[i])
+            *asked_slot(&bigger, t->slots[i]->node, t->slots[i]->pair) = t->slots[i];
+    *t = bigger;
+    return a;
+}
+
+/* ---- asking ------------------------------------------------------------------------------ */
+
+static void find_leaf(const struct asking *by, struct asked *a)
+{
+    a->answer = leaf_answer(by, a->node);
+    a->result = a->answer->result;
+    a->why = a->result == CDG_U ? a->answer->reason : NULL;
+    a->notice = a->answer->notice;
+}
+
+static void find_composite(const struct asking *by, struct asked *a)
+{
+    const struct asked *left = asking_of(by, a->node->left);
+    const struct asked *right = a->node->right ? asking_of(by, a->node->right) : left;
+
+    a->result = a->node->op == CDG_AND  ? and_table[left->result][right->result]
+                : a->node->op == CDG_OR ? or_table[left->result][right->result]
+                                        : not_table[left->result];
+    a->why = left->why ? left->why : right->why;
+    a->notice = right->notice ? right->notice : left->notice;
+}
+
+const struct asked *asking_of(const struct asking *by, struct cdg_node *node)
+{
+    struct asked *a = asked_get(node->keeps ? by->own : by->shared, node, by->pair->number);
+
+    if (a->is_known) /* (2) */
+        return a;
+    if (node->op == CDG_LEAF)
+        find_leaf(by, a);
+    else
+        find_composite(by, a);
+    a->is_known = true;
+    return a;
+}
+
+static struct cdg_finding *finding_new(const struct pair_run *pair, enum cdg_result result,
+        const char *why, struct arena *life)
+{
+    struct cdg_finding *f = arena_new_of(life, struct cdg_finding);
+
+    f->result = result;
+    f->old_version = pair->old_number;
+    f->new_version = pair->new_->number;
+    f->summary = result == CDG_U && why ? why : "";
     return f;
 }
 
-static struct pair_run *pairs_new(const struct cdg_plan *p,
-        const struct cdg_version *new_version, cdg_old_fn old, void *arg, struct arena *shared,
-        struct arena *life)
+static const struct cdg_finding *asking_finding(const struct asking *by, struct cdg_node *root)
 {
-    struct pair_run *runs = arena_array_of(life, p->nolds, struct pair_run);
+    const struct asked *found = asking_of(by, root);
+    struct asked *a = asked_get(root->keeps ? by->own : by->shared, root, by->pair->number);
 
-    for (size_t i = 0; i < p->nolds; i++)
-        runs[i] = (struct pair_run){.nodes = p->nodes,
-                .old = p->olds[i] ? old(p->olds[i], arg) : NULL,
-                .new_ = new_version,
-                .old_number = p->olds[i],
-                .last = p->last,
-                .answers = arena_array_of(life, p->nnodes, struct answer *),
-                .findings = arena_array_of(life, p->nnodes, struct cdg_finding *),
-                .life = life,
-                .cache = {.life = shared}};
-    return runs;
+    if (a->finding) /* (3) */
+        return a->finding;
+    struct cdg_finding *f = finding_new(by->pair, found->result, found->why, by->life);
+    f->notice = found->notice;
+    if (f->result == CDG_C)
+        report_finding(by, root, f);
+    a->finding = f;
+    return f;
 }
 
-/* ---- states
- * ----------------------------------------------------------------------------------- */
+/* ---- states ------------------------------------------------------------------------------ */
 
-/* What the leaves below a node want remembered, one behind the other. */
-static void collect_states(const struct pair_run *r, uint32_t i, bool *seen, struct buf *out)
+/* What the leaves below a node want remembered, one behind the other, each once. */
+static void collect_states(const struct asking *by, struct cdg_node *n, struct buf *out)
 {
-    const struct plan_node *n = &r->nodes[i];
-
-    if (!n->node->keeps || seen[i])
+    if (!n->keeps)
         return;
-    seen[i] = true;
-    if (n->node->op != CDG_LEAF) {
-        collect_states(r, n->left, seen, out);
-        if (n->node->right)
-            collect_states(r, n->right, seen, out);
-    } else if (r->answers[i] && r->answers[i]->state.ptr) {
-        buf_append(out, r->answers[i]->state.ptr, r->answers[i]->state.len);
+    if (n->op != CDG_LEAF) {
+        collect_states(by, n->left, out);
+        if (n->right)
+            collect_states(by, n->right, out);
+        return;
+    }
+    struct asked *a = asked_get(by->own, n, by->pair->number);
+    if (a->is_collected || !a->is_known || !a->answer->state.ptr)
+        return;
+    a->is_collected = true;
+    buf_append(out, a->answer->state.ptr, a->answer->state.len);
+}
+
+/* Answers of leaves that keep a state belong to the sentinel whose state it is. */
+static void run_keeping(struct asking by, struct cdg_node *root, struct cdg_verdict *v)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "states");
+    BUF(states, STATE_BYTES);
+
+    by.own = asked_table_new(scratch);
+    v->finding = asking_finding(&by, root);
+    collect_states(&by, root, &states);
+    if (states.len && !states.overflowed)
+        v->state = (struct str){arena_strndup(by.life, states.data, states.len), states.len};
+    for (size_t i = 0; i <= by.own->mask; i++) { /* for people */
+        const struct asked *a = by.own->slots[i];
+        if (!a)
+            continue;
+        struct asked *last = asked_get(by.shared, a->node, by.pair->number);
+        last->result = a->result;
+        last->is_known = true;
     }
 }
 
-/* Answers of leaves that keep a state belong to the sentinel whose state it is, so its run
- * has answers and findings of its own, and the others' for the rest. */
-static struct cdg_verdict run_keeping(const struct cdg_plan *p, struct pair_run *shared,
-        const struct plan_member *m, struct str state)
-{
-    SCRATCH struct arena *scratch = arena_new(NULL, "states");
-    struct pair_run own = *shared;
-    BUF(states, STATE_BYTES);
+/* ---- running ----------------------------------------------------------------------------- */
 
-    own.state = state;
-    own.answers = arena_memdup(scratch, shared->answers, p->nnodes * sizeof *own.answers);
-    own.findings = arena_array_of(scratch, p->nnodes, struct cdg_finding *);
-    struct cdg_verdict v = {.sentinel_id = m->sentinel_id,
-            .part = m->part,
-            .finding = run_finding(&own, m->node)};
-    collect_states(&own, m->node, arena_array_of(scratch, p->nnodes, bool), &states);
-    for (size_t i = 0; i < p->nnodes; i++) /* the rest is everybody's */
-        if (!p->nodes[i].node->keeps)
-            shared->answers[i] = own.answers[i];
-    shared->cache = own.cache;
-    if (states.len && !states.overflowed)
-        v.state =
-                (struct str){arena_strndup(shared->life, states.data, states.len), states.len};
-    return v;
+struct run {
+    struct cdg_plan *plan;
+    struct pair_run *pairs;
+    struct cdg_verdict *verdicts;
+    size_t count;
+    cdg_state_fn state;
+    void *arg;
+    struct arena *shared, *life;
+    uint64_t reports;
+
+    /* who kept a state before: who asks the same and remembers the same is told the same */
+    const struct cdg_node *before;
+    const struct pair_run *before_pair;
+    struct str before_state;
+    size_t before_verdict;
+};
+
+static struct pair_run *pairs_new(
+        struct run *r, const struct cdg_version *new_version, cdg_old_fn old)
+{
+    struct cdg_plan *p = r->plan;
+    struct pair_run *pairs = arena_array_of(r->life, p->nolds, struct pair_run);
+
+    p->quiet = arena_array_of(p->life, p->nolds, struct quiet);
+    for (size_t i = 0; i < p->nolds; i++) {
+        struct pair_run *pair = &pairs[i];
+        *pair = (struct pair_run){.number = (uint32_t)i,
+                .old = p->olds[i] ? old(p->olds[i], r->arg) : NULL,
+                .new_ = new_version,
+                .old_number = p->olds[i],
+                .cache = {.life = r->shared}};
+        const char *why = missing(pair, NULL, r->life);
+        pair->quiet = finding_new(pair, why ? CDG_U : CDG_N, why, r->life);
+    }
+    return pairs;
 }
 
-size_t cdg_plan_run_states(const struct cdg_plan *p, const struct cdg_version *new_version,
+static const struct keyword_hits *look_for_keywords(struct run *r, const struct plan_group *g)
+{
+    struct pair_run *pair = &r->pairs[g->pair];
+    struct question q = {
+            .old = pair->old, .new_ = pair->new_, .cache = &pair->cache, .life = r->shared};
+
+    r->plan->quiet[g->pair] = (struct quiet){true, pair->quiet->result};
+    return pair->quiet->result == CDG_U
+                   ? NULL
+                   : keyword_index_look(g->roster->keywords, &q, r->shared);
+}
+
+static void answer_keeping(struct run *r, const struct asking *by, const struct roster_entry *e,
+        struct cdg_verdict *v)
+{
+    struct asking own = *by;
+    const struct str nothing = {NULL, 0};
+
+    own.state = r->state ? r->state(e->sentinel_id, e->part, r->arg) : nothing;
+    if (r->before == e->root && r->before_pair == by->pair &&
+            str_equal(own.state, r->before_state)) {
+        v->finding = r->verdicts[r->before_verdict].finding;
+        v->state = r->verdicts[r->before_verdict].state;
+        return;
+    }
+    run_keeping(own, e->root, v);
+    r->before = e->root;
+    r->before_pair = by->pair;
+    r->before_state = own.state;
+    r->before_verdict = (size_t)(v - r->verdicts);
+}
+
+static void run_group(struct run *r, const struct plan_group *g)
+{
+    struct asking by = {.pair = &r->pairs[g->pair],
+            .shared = r->plan->asked,
+            .hits = g->roster->keywords ? look_for_keywords(r, g) : NULL,
+            .life = r->life,
+            .reports = &r->reports};
+
+    for (uint32_t i = 0; i < g->roster->count; i++) {
+        const struct roster_entry *e = &g->roster->all[i];
+        if (e->base > g->old)
+            continue;
+        struct cdg_verdict *v = &r->verdicts[r->count++];
+        *v = (struct cdg_verdict){.sentinel_id = e->sentinel_id, .part = e->part};
+        if (e->is_keyed && (!by.hits || !keyword_hits_of(by.hits, e->root)))
+            v->finding = by.pair->quiet;
+        else if (e->keeps)
+            answer_keeping(r, &by, e, v);
+        else
+            v->finding = asking_finding(&by, e->root);
+    }
+}
+
+size_t cdg_plan_run_states(struct cdg_plan *p, const struct cdg_version *new_version,
         cdg_old_fn old, cdg_state_fn state, void *arg, struct arena *life,
         const struct cdg_verdict **ret_verdicts)
 {
     SCRATCH struct arena *shared = arena_new(NULL, "pairs"); /* what the questions share */
-    struct cdg_verdict *verdicts = arena_array_of(life, p->nmembers, struct cdg_verdict);
-    struct pair_run *runs = pairs_new(p, new_version, old, arg, shared, life);
-    const struct plan_member *before = NULL; /* who kept a state, and which */
-    struct str state_before = {NULL, 0};
+    struct run r = {.plan = p, .state = state, .arg = arg, .shared = shared, .life = life};
+    size_t most = 0;
 
-    for (size_t i = 0; i < p->nmembers; i++) {
-        const struct plan_member *m = &p->members[i];
-        verdicts[i].sentinel_id = m->sentinel_id;
-        verdicts[i].part = m->part;
-        if (!p->nodes[m->node].node->keeps) {
-            verdicts[i].finding = run_finding(&runs[m->pair], m->node);
-            continue;
-        }
-        struct str now = state ? state(m->sentinel_id, m->part, arg) : (struct str){NULL, 0};
-        if (before && before->node == m->node && before->pair == m->pair &&
-                str_equal(now, state_before)) { /* asked the same, remembered the same */
-            struct cdg_verdict *same = &verdicts[before - p->members];
-            verdicts[i].finding = same->finding;
-            verdicts[i].state = same->state;
-            continue;
-        }
-        verdicts[i] = run_keeping(p, &runs[m->pair], m, now);
-        before = m;
-        state_before = now;
-    }
-    *ret_verdicts = verdicts;
-    return p->nmembers;
+    for (size_t i = 0; i < p->ngroups; i++)
+        most += p->groups[i].roster->count;
+    p->asked = asked_table_new(p->life);
+    p->compared = new_version->number;
+    r.verdicts = arena_alloc(life, arena_array_bytes(most, sizeof *r.verdicts));
+    r.pairs = pairs_new(&r, new_version, old);
+    for (size_t i = 0; i < p->ngroups; i++)
+        run_group(&r, &p->groups[i]);
+    *ret_verdicts = r.verdicts;
+    return r.count;
 }
 
-size_t cdg_plan_run(const struct cdg_plan *p, const struct cdg_version *new_version,
-        cdg_old_fn old, void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts)
+size_t cdg_plan_run(struct cdg_plan *p, const struct cdg_version *new_version, cdg_old_fn old,
+        void *arg, struct arena *life, const struct cdg_verdict **ret_verdicts)
 {
     return cdg_plan_run_states(p, new_version, old, NULL, arg, life, ret_verdicts);
 }

@@ -29,11 +29,24 @@ static void put_question(struct buf *out, const struct cdg_leaf *l)
         buf_printf(out, " changed %s %g%%", l->at_least ? ">=" : ">", l->percent);
 }
 
+/* Leaves that no word led to were not asked one by one; their groups know. */
+static void settle_group(const struct group *group)
+{
+    for (uint32_t i = 0; group->last.was_asked && i < group->roster->count; i++) {
+        const struct roster_entry *e = &group->roster->all[i];
+        if (e->is_keyed && e->base <= group->last_base && e->root->last.plan < group->last.plan)
+            e->root->last = group->last;
+    }
+}
+
 void cdg_each_node(const struct cdg *g, cdg_node_fn *fn, void *arg)
 {
     static const char *const words[] = {[CDG_AND] = "AND", [CDG_OR] = "OR", [CDG_NOT] = "NOT"};
     BUF(text, 1 << 16);
 
+    map_each (p, &g->pages)
+        list_each (l, &container_of(p, struct page_node, by_id)->groups)
+            settle_group(list_entry(l, struct group, in_page));
     map_each (m, &g->nodes.by_key) {
         const struct cdg_node *n = container_of(m, struct cdg_node, by_key);
         buf_clear(&text);
@@ -55,17 +68,17 @@ void cdg_each_node(const struct cdg *g, cdg_node_fn *fn, void *arg)
     }
 }
 
-/* Versions still to come until the member's next pair. */
-static int64_t waiting(const struct member *m, int64_t latest)
+/* Versions still to come until the next pair of a member with this base. */
+static int64_t waiting(const struct group *group, int64_t base, int64_t latest)
 {
-    int64_t step = m->group->compare.n - 1;
+    int64_t step = group->compare.n - 1;
 
-    if (latest < m->base)
-        return m->base + step - latest;
-    int64_t since = latest - m->base;
-    return m->group->compare.kind == CDG_EVERY ? step - since % step
-           : since >= step                     ? 1
-                                               : step - since;
+    if (latest < base)
+        return base + step - latest;
+    int64_t since = latest - base;
+    return group->compare.kind == CDG_EVERY ? step - since % step
+           : since >= step                  ? 1
+                                            : step - since;
 }
 
 void cdg_each_member(
@@ -77,16 +90,16 @@ void cdg_each_member(
     if (!p)
         return;
     list_each (l, (struct list *)&p->groups) {
-        struct group *group = list_entry(l, struct group, in_page);
+        const struct group *group = list_entry(l, struct group, in_page);
         number++;
-        list_each (k, &group->members) {
-            const struct member *m = list_entry(k, struct member, in_group);
+        for (uint32_t i = 0; i < group->roster->count; i++) {
+            const struct roster_entry *e = &group->roster->all[i];
             struct cdg_member_view v = {
                     .group = number,
                     .compare = group->compare,
-                    .waiting = waiting(m, latest),
-                    .sentinel_id = m->sentinel_id,
-                    .root = m->root->id,
+                    .waiting = waiting(group, e->base, latest),
+                    .sentinel_id = e->sentinel_id,
+                    .root = e->root->id,
             };
             fn(&v, arg);
         }

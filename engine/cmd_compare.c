@@ -138,7 +138,10 @@ static const char *content_type(const char *path, struct str bytes)
             {".rss", "application/xml"}, {".atom", "application/xml"},
             {".svg", "application/xml"}, {".rdf", "application/xml"},
             {".json", "application/json"}, {".txt", "text/plain"}, {".text", "text/plain"},
-            {".md", "text/plain"}, {".csv", "text/plain"}, {".log", "text/plain"}};
+            {".md", "text/plain"}, {".csv", "text/plain"}, {".log", "text/plain"},
+            {".pdf", "application/pdf"}, {".png", "image/png"}, {".gif", "image/gif"},
+            {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"}, {".webp", "image/webp"},
+            {".zip", "application/zip"}, {".gz", "application/gzip"}};
     struct str name = str_of(path);
     for (size_t i = 0; i < countof(types); i++) {
         struct str ending = str_of(types[i].ending);

@@ -124,6 +124,8 @@ int cmd_run(struct cli *c)
 
 /* ---- demo ---------------------------------------------------------------------------- */
 
+enum { DEMO_LIVING = 100 };
+
 static const char demo_definitions[] =
         "CREATE SENTINEL headlines USING %s/news.html MONITOR any change FETCH EVERY 2 "
         "seconds;\n"
@@ -133,6 +135,8 @@ static const char demo_definitions[] =
         "CREATE SENTINEL weather USING %s/weather.html MONITOR any change FETCH EVERY 4 "
         "seconds;\n"
         "CREATE SENTINEL directory USING %s/links.html MONITOR links FETCH EVERY 3 seconds;\n"
+        "CREATE SENTINEL errands USING %s/living/1.html MONITOR list OR table FETCH EVERY 2 "
+        "seconds;\n"
         "CREATE SENTINEL calm USING %s/calm.html MONITOR any change FETCH EVERY 2 seconds;\n";
 
 static char *demo_text(struct arena *life, const char *url)
@@ -160,7 +164,8 @@ int cmd_demo(struct cli *c)
     if (settings_allow(&c->settings, "127.0.0.1", &f) != OK)
         return cli_fail(&f);
     unsigned port = (unsigned)settings_number(&c->settings, SETTING_DEMO_PORT);
-    if (web_site_start(c->life, &clock_system, port, &f, &site) != OK) {
+    struct web_site_options o = {.clock = &clock_system, .port = port, .living = DEMO_LIVING};
+    if (web_site_start(c->life, &o, &f, &site) != OK) {
         fault_hint(&f, "Choose another port with --set demo.port=8899.");
         return cli_fail(&f);
     }

@@ -66,6 +66,7 @@ void engine_submit(struct engine *e, struct store_job *job)
 void engine_answered(struct engine *e)
 {
     e->answered_at = clock_mono(e->clock);
+    webpage_resume_postponed(e); /* whatever it was, its place in the queue is free */
 }
 
 msec engine_silence(const struct engine *e)

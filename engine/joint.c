@@ -217,7 +217,6 @@ static void fired_done(struct store_job *job)
     else if (job->err != ERR_NAME) /* a page may be dropped meanwhile */
         log_error("that something did not change was not recorded: %s", job->fault.message);
     arena_free(fired->arena);
-    webpage_resume_postponed(e);
 }
 
 static void tell_absence(struct joint *j, unsigned conjunct, msec at)

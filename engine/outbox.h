@@ -28,12 +28,14 @@ void outbox_stop(struct outbox *o, msec patience);
 /* When the pool has ended, too. */
 void outbox_free(struct outbox *o);
 
-/* Looks whether something is due now: for whoever moves the clock by hand. */
+/* Looks whether something is due now: for whoever knows that it may be, though nothing new is
+ * owed, and for whoever moves the clock by hand.  NULL is fine. */
 void outbox_look(struct outbox *o);
 
 struct outbox_stats {
     uint64_t accepted, failed, dead; /* attempts */
     size_t lanes, flying;
-    bool busy; /* something is under way with the database or a receiver */
+    bool asking; /* something is under way with the database */
+    bool busy;   /* the same, or with a receiver */
 };
 void outbox_stats_get(const struct outbox *o, struct outbox_stats *ret);

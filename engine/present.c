@@ -60,8 +60,10 @@ struct lines {
     const uint32_t *parent;
     struct notify_line *at;
     size_t n;
-    struct buf row; /* being filled */
+    /* the row being filled; its node is d->nodes while there is none */
+    struct buf row;
     uint32_t row_node, cell_node;
+    bool has_text, is_head;
 };
 
 static void add(struct lines *l, enum notify_shape shape, const char *text)
@@ -71,27 +73,42 @@ static void add(struct lines *l, enum notify_shape shape, const char *text)
 
 static void end_row(struct lines *l)
 {
-    if (l->row_node != l->d->nodes)
-        add(l, NOTIFY_ROW, buf_text(&l->row));
+    if (l->row_node != l->d->nodes && l->has_text)
+        add(l, l->is_head ? NOTIFY_HEAD : NOTIFY_ROW, buf_text(&l->row));
     l->row_node = l->cell_node = l->d->nodes;
     buf_clear(&l->row);
+}
+
+/* A cell may be empty: its neighbours keep their columns. */
+static void begin_cell(struct lines *l, uint32_t row, uint32_t cell)
+{
+    if (row != l->row_node) {
+        end_row(l);
+        l->row_node = row;
+        l->has_text = false;
+        l->is_head = true;
+    } else {
+        buf_putc(&l->row, '\t');
+    }
+    l->cell_node = cell;
+    l->is_head = l->is_head && is_named(l->d, cell, "th", "th");
 }
 
 static void add_block(struct lines *l, const struct page_block *b)
 {
     uint32_t row = around(l->d, l->parent, b->node, "tr", "tr");
-    if (row != l->row_node)
-        end_row(l);
     if (row == l->d->nodes) {
+        end_row(l);
         add(l, NOTIFY_TEXT, arena_strndup(l->life, b->text.ptr, b->text.len));
         return;
     }
     uint32_t cell = around(l->d, l->parent, b->node, "td", "th");
-    if (l->row_node == row)
-        buf_putc(&l->row, cell == l->cell_node ? ' ' : '\t');
+    if (row != l->row_node || cell != l->cell_node)
+        begin_cell(l, row, cell != l->d->nodes ? cell : row); /* text outside of any cell */
+    if (l->row.len && l->row.data[l->row.len - 1] != '\t')
+        buf_putc(&l->row, ' ');
     buf_append(&l->row, b->text.ptr, b->text.len);
-    l->row_node = row;
-    l->cell_node = cell;
+    l->has_text = true;
 }
 
 static void add_image(struct lines *l, uint32_t node)
@@ -123,6 +140,11 @@ size_t present_lines(
             .cell_node = d->nodes};
     buf_init(&l.row, PAGE_DIGEST_MAX);
     for (uint32_t i = 0; i < d->nodes; i++) {
+        if (is_named(d, i, "td", "th")) {
+            uint32_t row = around(d, l.parent, i, "tr", "tr");
+            if (row != d->nodes)
+                begin_cell(&l, row, i);
+        }
         if (b < nblocks && blocks[b].node == i)
             add_block(&l, &blocks[b++]);
         if (is_named(d, i, "img", "image"))
@@ -175,25 +197,88 @@ static void add_attributes(
                 to->lines[to->nlines++] = from->parts[i].lines[k];
 }
 
-/* A table's rows, with the cells that differ, instead of texts of rows that went and came. */
-static void show_rows(struct notify_item *item, const struct notify_part *page)
+/* ---- only what changed, where it stands ---- */
+
+/* Types that list pieces of text; the page shows them in their order, and cells in their rows.
+ */
+static bool is_of_text(const struct notify_part *part)
 {
-    for (size_t i = 0; i < item->nparts; i++) {
-        struct notify_part *part = &item->parts[i];
-        size_t n = 0;
-        if (strcmp(part->type, "table") != 0)
-            continue;
-        for (size_t k = 0; k < page->nlines; k++)
-            n += page->lines[k].shape == NOTIFY_ROW && page->lines[k].mark != NOTIFY_SAME;
-        if (n == 0)
-            continue; /* the table itself came or went */
-        part->lines = page->lines;
-        part->nlines = 0;
-        for (size_t k = 0; k < page->nlines; k++)
-            if (page->lines[k].shape == NOTIFY_ROW && page->lines[k].mark != NOTIFY_SAME)
-                part->lines[part->nlines++] = page->lines[k];
-        return;
+    static const char *const types[] = {"any change", "content", "table"};
+    for (size_t i = 0; i < countof(types); i++)
+        if (strcmp(part->type, types[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The words of a row without its cells: how a row that came or went is listed. */
+static const char *words_of(struct arena *life, const char *row)
+{
+    BUF(words, 1 << 20);
+    for (struct str left = str_of(row); left.len;) {
+        size_t cell = strcspn(left.ptr, "\t");
+        if (cell)
+            buf_printf(&words, "%s%.*s", words.len ? " " : "", (int)cell, left.ptr);
+        cell += left.ptr[cell] == '\t';
+        left = (struct str){left.ptr + cell, left.len - cell};
     }
+    return arena_strdup(life, buf_text(&words));
+}
+
+/* One of the cells, or several words in one: a cell may hold more than one block. */
+static bool is_piece(const char *piece, const char *text)
+{
+    size_t len = strlen(piece);
+    for (const char *at = text; len && (at = strstr(at, piece)); at++) {
+        bool begins = at == text || at[-1] == '\t', ends = !at[len] || at[len] == '\t';
+        bool apart = (begins || at[-1] == ' ') && (ends || at[len] == ' ');
+        if ((begins && ends) || (apart && strchr(piece, ' ')))
+            return true;
+    }
+    return false;
+}
+
+static bool is_listed(struct arena *life, const struct notify_part *lists, const char *text)
+{
+    const char *words = text ? words_of(life, text) : NULL;
+    for (size_t i = 0; text && i < lists->nlines; i++) {
+        const char *pieces[] = {lists->lines[i].old, lists->lines[i].now};
+        for (size_t k = 0; k < countof(pieces); k++)
+            if (pieces[k] && (is_piece(pieces[k], text) || strcmp(pieces[k], words) == 0))
+                return true;
+    }
+    return false;
+}
+
+/* Takes those changed lines of the page that the lists speak of, and what names their columns;
+ * the rest of the lists, such as attributes, follows as it is. */
+static void show_where(
+        struct arena *life, struct notify_part *lists, const struct notify_part *page)
+{
+    struct notify_line *lines =
+            arena_array_of(life, page->nlines + lists->nlines + 1, struct notify_line);
+    const struct notify_line *head = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < page->nlines; i++) {
+        const struct notify_line *l = &page->lines[i];
+        bool changed = l->mark != NOTIFY_SAME;
+        if (l->shape == NOTIFY_HEAD)
+            head = changed ? NULL : l;
+        else if (l->shape != NOTIFY_ROW)
+            head = NULL;
+        if (!changed || (!is_listed(life, lists, l->old) && !is_listed(life, lists, l->now)))
+            continue;
+        if (head && l->shape == NOTIFY_ROW)
+            lines[n++] = *head;
+        head = NULL;
+        lines[n++] = *l;
+    }
+    if (n == 0)
+        return; /* nothing to be seen in the text */
+    for (size_t i = 0; i < lists->nlines; i++)
+        if (is_about_attribute(&lists->lines[i]))
+            lines[n++] = lists->lines[i];
+    lists->lines = lines;
+    lists->nlines = n;
 }
 
 bool present_versions(struct arena *life, struct store *s, int64_t page_id, int64_t old_version,
@@ -215,10 +300,11 @@ void present_pair(struct arena *life, const struct notify_line *old, size_t nold
     parts[0].type = "page";
     notify_compare(life, old, nold, now, nnow, &parts[0]);
     item->ratio = notify_ratio(&parts[0]);
-    if (item->look == NOTIFY_ONLY) {
-        show_rows(item, &parts[0]);
+    for (size_t i = 0; i < item->nparts && item->look == NOTIFY_ONLY; i++)
+        if (is_of_text(&item->parts[i]))
+            show_where(life, &item->parts[i], &parts[0]);
+    if (item->look == NOTIFY_ONLY)
         return;
-    }
     add_attributes(life, item, &parts[1]);
     item->parts = parts;
     item->nparts = parts[1].nlines ? 2 : 1;
@@ -229,7 +315,7 @@ bool present_wants_versions(const struct notify_item *item)
     if (item->look != NOTIFY_ONLY)
         return true;
     for (size_t i = 0; i < item->nparts; i++)
-        if (strcmp(item->parts[i].type, "table") == 0)
+        if (is_of_text(&item->parts[i]))
             return true;
     return false;
 }

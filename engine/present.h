@@ -8,8 +8,8 @@ size_t present_lines(
         struct arena *life, const void *digest, size_t bytes, struct notify_line **ret_lines);
 
 /* Fills the item's parts with both versions laid beside each other; when only what changed is
- * to be seen, only parts about tables, by their rows.  False: one of the versions is not there
- * any more. */
+ * to be seen, with what its lists speak of where it stands in the page.  False: one of the
+ * versions is not there any more. */
 bool present_versions(struct arena *life, struct store *s, int64_t page_id, int64_t old_version,
         int64_t new_version, struct notify_item *item);
 /* The same from lines that were read already. */

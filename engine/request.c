@@ -157,6 +157,8 @@ static void plan_script(struct planning *p, const char *file, const char *text, 
         return;
     }
     if (p->how == CHECK_ONLY) {
+        for (struct grammar_statement *st = script->statements; st; st = st->next)
+            check_statement(p, script, st);
         if (!p->json)
             buf_printf(&p->done, "%s: %zu statement%s, all right\n", file, script->n_statements,
                     script->n_statements == 1 ? "" : "s");

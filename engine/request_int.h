@@ -59,6 +59,9 @@ bool is_as_defined(const struct sentinel *s, const struct grammar_definition *d)
 
 /* ---- request_steps.c ----------------------------------------------------------------- */
 
+/* Says what is wrong with what a statement monitors, as plan_statement would. */
+void check_statement(
+        struct planning *p, struct grammar_script *script, const struct grammar_statement *st);
 void plan_statement(
         struct planning *p, struct grammar_script *script, const struct grammar_statement *st);
 void plan_state(struct planning *p, struct sentinel *s, bool enable, bool stop);

@@ -43,16 +43,22 @@ static enum err check_request(
             webrequest_text(p->life, &d->request, ""), secrets, p->life, f, &ignored);
 }
 
+/* What must hold over several pages was checked by the grammar. */
+static enum err check_question(
+        struct planning *p, const struct grammar_definition *d, struct fault *f)
+{
+    const struct cdg_expr *expr;
+    enum err e = question_of(p->life, d->monitor, f, &expr);
+    return e ? e : cdg_check(expr, question_compare(d->compare), f);
+}
+
 static enum err check_runnable(struct planning *p, const struct grammar_definition *d,
         struct fault *f, enum grammar_clause *ret_clause)
 {
-    const struct cdg_expr *expr;
     enum err e;
-    *ret_clause = GRAMMAR_USING;
     *ret_clause = GRAMMAR_MONITOR;
-    if ((e = question_of(p->life, d->monitor, f, &expr)) != OK ||
-            (e = cdg_check(expr, question_compare(d->compare), f)) != OK)
-        return e; /* what must hold over several pages was checked by the grammar */
+    if ((e = check_question(p, d, f)) != OK)
+        return e;
     *ret_clause = GRAMMAR_NOTIFY;
     if ((e = telling_check(p->c->settings, &d->notify, f)) != OK)
         return e;
@@ -62,7 +68,22 @@ static enum err check_runnable(struct planning *p, const struct grammar_definiti
     return OK;
 }
 
+static void wrong_clause(struct planning *p, struct grammar_script *script,
+        const struct grammar_statement *st, enum grammar_clause clause, const struct fault *f)
+{
+    struct grammar_pos pos = st->effective->clause_pos[clause];
+    wrong_at(p, script, GRAMMAR_E090, pos.line ? pos : st->name_pos, f);
+}
+
 /* ---- statements ---------------------------------------------------------------------- */
+
+void check_statement(
+        struct planning *p, struct grammar_script *script, const struct grammar_statement *st)
+{
+    struct fault f = {0};
+    if (st->effective && check_question(p, st->effective, &f) != OK)
+        wrong_clause(p, script, st, GRAMMAR_MONITOR, &f);
+}
 
 /* The sentinel that a CREATE or ALTER describes; NULL: it was said what is wrong with it. */
 static struct sentinel *described(
@@ -71,8 +92,7 @@ static struct sentinel *described(
     struct fault f = {0};
     enum grammar_clause clause;
     if (check_runnable(p, st->effective, &f, &clause) != OK) {
-        struct grammar_pos pos = st->effective->clause_pos[clause];
-        wrong_at(p, script, GRAMMAR_E090, pos.line ? pos : st->name_pos, &f);
+        wrong_clause(p, script, st, clause, &f);
         return NULL;
     }
     const char *const *urls;

@@ -9,7 +9,8 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-/* Text from a page, made harmless for a terminal and short enough for a line. */
+/* Text from a page, made harmless for a terminal and short enough for a line: what is not is
+ * shown as a sign. */
 static void put_text(FILE *to, const char *s, size_t most)
 {
     size_t shown = 0;
@@ -18,12 +19,9 @@ static void put_text(FILE *to, const char *s, size_t most)
         uint32_t c = 0;
         if (n)
             utf8_decode(s + i, len - i, &c);
-        /* Controls, and the marks that make text run backwards, are shown as a sign. */
-        bool odd = n == 0 || c < 0x20 || (c >= 0x7F && c < 0xA0) ||
-                   (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
-                   c == 0x200E || c == 0x200F;
+        bool odd = n == 0 || !utf8_is_harmless(c);
         if (odd)
-            fputs(c == '\n' || c == '\t' ? " " : "\xEF\xBF\xBD", to);
+            fputs(c == '\n' || c == '\t' || c == '\r' ? " " : "\xEF\xBF\xBD", to);
         else
             fwrite(s + i, 1, n, to);
         i += n ? n : 1;

@@ -6,7 +6,6 @@
  */
 #include "fetch/date.h"
 #include <string.h>
-#include <time.h>
 
 static const char month_names[12][4] = {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -19,6 +18,14 @@ struct parts {
 static bool is_leap(int year)
 {
     return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+}
+
+/* How many days there were before 1 January of `year`, from 1970 on (or until then). */
+static int days_before_year(int year)
+{
+    int y = year - 1;
+    return 365 * (year - 1970) + y / 4 - y / 100 + y / 400 -
+           (1969 / 4 - 1969 / 100 + 1969 / 400);
 }
 
 static bool to_msec(const struct parts *p, msec *ret_wall)
@@ -34,13 +41,11 @@ static bool to_msec(const struct parts *p, msec *ret_wall)
     if (p->day < 1 || p->day > days)
         return false;
 
-    struct tm tm = {.tm_year = p->year - 1900,
-            .tm_mon = month,
-            .tm_mday = p->day,
-            .tm_hour = p->hour,
-            .tm_min = p->minute,
-            .tm_sec = p->second};
-    *ret_wall = (msec)timegm(&tm) * MSEC_PER_SECOND;
+    days = days_before_year(p->year) + p->day - 1;
+    for (int m = 0; m < month; m++)
+        days += month_days[m] + (m == 1 && is_leap(p->year));
+    *ret_wall = days * MSEC_PER_DAY + p->hour * MSEC_PER_HOUR + p->minute * MSEC_PER_MINUTE +
+                p->second * MSEC_PER_SECOND;
     return true;
 }
 

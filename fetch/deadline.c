@@ -4,8 +4,9 @@
  *      whole has one that no redirect renews.
  *  (2) A body that comes too slowly ends the transfer: less than 100 bytes a second, over the
  *      time that is set for it.
- *  (3) One timer for each transfer, moved only when it would come too late: most transfers
- *      are over long before it, so moving on costs no more than writing down a moment.
+ *  (3) One timer for all, moved only when it would come too late, and a place in the heap
+ *      that is left only when it would: most transfers are over long before, so moving on
+ *      costs no more than writing down a moment.
  */
 #include "fetch/fetch_int.h"
 #include <stdio.h>
@@ -17,18 +18,28 @@ static msec now_of(const struct fetch_transfer *t)
     return clock_mono(t->fetch->o.clock);
 }
 
+static void set_timer(struct fetch *fe, msec now)
+{
+    const struct heap_node *first = heap_min(&fe->deadlines);
+    if (!first || first->at >= fe->deadline_at)
+        return;
+    fe->deadline_at = first->at;
+    loop_timer_set(fe->loop, &fe->deadline_timer, first->at - now);
+}
+
 static void arm(struct fetch_transfer *t, msec now)
 {
     msec at = t->phase_until < t->total_until ? t->phase_until : t->total_until;
-    if (loop_timer_is_set(&t->timer) && t->timer_at <= at)
+    if (heap_node_is_in(&t->deadline) && t->deadline.at <= at)
         return; /* (3) */
-    t->timer_at = at;
-    loop_timer_set(t->fetch->loop, &t->timer, at - now);
+    heap_set(&t->fetch->deadlines, &t->deadline, at, /* order= */ 0);
+    set_timer(t->fetch, now);
 }
 
 void fetch_deadline_begin(struct fetch_transfer *t)
 {
-    t->total_until = now_of(t) + t->limits.total;
+    t->began = now_of(t);
+    t->total_until = t->began + t->limits.total;
     t->phase_until = MSEC_NEVER;
 }
 
@@ -49,7 +60,7 @@ void fetch_deadline_pause(struct fetch_transfer *t)
 
 void fetch_deadline_end(struct fetch_transfer *t)
 {
-    loop_timer_stop(t->fetch->loop, &t->timer);
+    heap_remove(&t->fetch->deadlines, &t->deadline);
 }
 
 /* (2) */
@@ -61,11 +72,9 @@ static bool is_too_slow(struct fetch_transfer *t)
     return came * MSEC_PER_SECOND < (uint64_t)(SLOW_BYTES_PER_SECOND * t->limits.slow);
 }
 
-static void expired(struct loop_timer *timer)
+static void look_at(struct fetch_transfer *t, msec now)
 {
-    struct fetch_transfer *t = container_of(timer, struct fetch_transfer, timer);
     char *why = t->run->why;
-    msec now = now_of(t);
     if (now >= t->total_until) {
         fetch_reason_timeout(t, /* total= */ true, why);
     } else if (now < t->phase_until) {
@@ -82,7 +91,28 @@ static void expired(struct loop_timer *timer)
     fetch_transfer_report_failure(t, t->run->headers.status, why); /* (1) */
 }
 
-void fetch_deadline_init(struct fetch_transfer *t)
+static void expired(struct loop_timer *timer)
 {
-    loop_timer_init(&t->timer, expired);
+    struct fetch *fe = container_of(timer, struct fetch, deadline_timer);
+    struct heap_node *first;
+    msec now = clock_mono(fe->o.clock);
+    fe->deadline_at = MSEC_NEVER;
+    while ((first = heap_min(&fe->deadlines)) && first->at <= now) {
+        heap_remove(&fe->deadlines, first);
+        look_at(container_of(first, struct fetch_transfer, deadline), now);
+    }
+    set_timer(fe, now);
+}
+
+void fetch_deadlines_open(struct fetch *fe)
+{
+    heap_init(&fe->deadlines);
+    fe->deadline_at = MSEC_NEVER;
+    loop_timer_init(&fe->deadline_timer, expired);
+}
+
+void fetch_deadlines_close(struct fetch *fe)
+{
+    loop_timer_stop(fe->loop, &fe->deadline_timer);
+    heap_done(&fe->deadlines);
 }

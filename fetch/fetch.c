@@ -10,7 +10,9 @@ static void fetch_release(void *arg)
 {
     struct fetch *fe = TAGGED(struct fetch, arg, FETCH_TAG);
     CHECK(list_is_empty(&fe->running)); /* transfers live in arenas below ours, gone by now */
+    fetch_handles_close(fe);
     fetch_multi_close(fe);
+    fetch_deadlines_close(fe);
     loop_timer_stop(fe->loop, &fe->pump_timer);
     curl_slist_free_all(fe->resolve);
     while (fe->nspare > 0)
@@ -45,7 +47,9 @@ enum err fetch_new(struct arena *life, struct loop *loop, const struct fetch_opt
     loop_timer_init(&fe->pump_timer, pump_expired);
     fetch_queue_open(fe);
     fetch_sites_open(fe);
+    fetch_deadlines_open(fe);
     fetch_multi_open(fe);
+    fetch_handles_open(fe);
     arena_defer(life, fetch_release, fe);
     *ret_fetch = fe;
     return OK;

@@ -19,7 +19,6 @@
 enum {
     FETCH_TAG = 0x46455443,
     FETCH_TRANSFER_TAG = 0x46545246,
-    FETCH_SOCKET_TAG = 0x46534f43,
     FETCH_SITE_TAG = 0x46534954,
     FETCH_JAR_TAG = 0x464a4152
 };
@@ -40,7 +39,6 @@ enum fetch_phase {
 /* What only a transfer on its way needs; made when it leaves the queue. */
 struct fetch_run {
     CURL *easy;
-    struct curl_slist *lines; /* of the request, in the transfer's arena */
     struct fetch_headers headers;
     size_t header_bytes;
     bool has_part;  /* as much of the body as was wanted; the rest was left */
@@ -101,15 +99,17 @@ struct fetch_transfer {
     size_t body_bytes_max;
     bool asks_robots; /* its site's robots.txt has a say */
     bool takes_part;  /* of a body longer than that the beginning will do */
+    bool is_afresh;   /* on a connection of its own, after another one's rest was in the way */
     unsigned redirects;
     uint64_t wire_bytes;
     msec began;
     const char *doom; /* why a doomed one never began */
+    bool is_refused;  /* because of a rule */
     msec doom_retry_after;
     struct fetch_cargo *cargo; /* NULL: it fetches a page */
     struct fetch_run *run;
-    struct loop_timer timer;
-    msec timer_at, phase_until, total_until; /* monotonic */
+    struct heap_node deadline;     /* in fetch.deadlines: when it is looked at */
+    msec phase_until, total_until; /* monotonic */
 };
 
 struct fetch {
@@ -120,12 +120,21 @@ struct fetch {
     struct fetch_policy policy;
     CURLM *multi;
     CURLSH *share; /* TLS sessions */
+    CURL *pattern; /* what every handle is a copy of */
+    const char *agent_line;
     struct curl_slist *resolve;
-    struct loop_timer curl_timer, pump_timer, later_timer;
+    struct loop_timer curl_timer, pump_timer, later_timer, deadline_timer;
+    struct heap deadlines; /* of transfers on their way */
+    msec deadline_at;      /* when the timer expires; never later than the first of them */
+    bool pumps_anyway;     /* what runs now ends with a pump */
+    struct fetch_socket **sockets; /* by their number; NULL: none of libcurl's */
+    size_t nsockets;
     struct list free_sockets, free_hosts; /* to be used again */
     struct list doomed, running;
     struct buf spare[32]; /* bodies' memory, to be used again */
     size_t nspare;
+    struct arena *spare_lives[64]; /* transfers' likewise */
+    size_t nspare_lives;
     struct map hosts;
     struct list ready; /* hosts that may begin a transfer, the one served longest ago first */
     struct heap later; /* hosts whose gap is not over, or that are only remembered */
@@ -144,8 +153,12 @@ MUST_USE enum err fetch_options_fill(
 void fetch_multi_open(struct fetch *fe);
 void fetch_multi_close(struct fetch *fe);
 bool fetch_multi_add(struct fetch_transfer *t);
+void fetch_multi_opened(struct fetch *fe, int fd); /* a connection */
+int fetch_multi_closes(void *arg, curl_socket_t fd);
 
 /* handle.c: the only place where an easy handle is made */
+void fetch_handles_open(struct fetch *fe);
+void fetch_handles_close(struct fetch *fe);
 bool fetch_handle_open(struct fetch_transfer *t);
 void fetch_handle_close(struct fetch_transfer *t);
 
@@ -178,7 +191,8 @@ bool fetch_border_allows(const struct fetch *fe, const char *url, char why[FETCH
 
 /* ask.c, deadline.c */
 void fetch_ask_copy(struct fetch_transfer *t, const struct fetch_request *r);
-void fetch_deadline_init(struct fetch_transfer *t);
+void fetch_deadlines_open(struct fetch *fe);
+void fetch_deadlines_close(struct fetch *fe);
 void fetch_deadline_begin(struct fetch_transfer *t); /* the time of the whole begins */
 void fetch_deadline_phase(struct fetch_transfer *t, enum fetch_phase phase);
 void fetch_deadline_pause(struct fetch_transfer *t); /* between two hops */
@@ -222,7 +236,8 @@ void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[F
 void fetch_reason_timeout(const struct fetch_transfer *t, bool total, char why[FETCH_WHY_SIZE]);
 void fetch_reason_slow(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE]);
 const char *fetch_reason_plain(char *text); /* in place; returns it */
-void fetch_reason_robots(const char *site, const char *rule, char why[FETCH_WHY_SIZE]);
+void fetch_reason_robots(
+        const char *site, const char *rule, const char *hindrance, char why[FETCH_WHY_SIZE]);
 void fetch_reason_stopped(const char *host, msec left, char why[FETCH_WHY_SIZE]);
 void fetch_reason_refused(const struct fetch_address *a, char why[FETCH_WHY_SIZE]);
 enum { FETCH_NUMBER_SIZE = 32 };

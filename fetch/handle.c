@@ -12,10 +12,10 @@
  *  (5) bodies come undecoded except for chunks; all times are limited by deadline.c; and
  *  (6) nothing waits for a resolver thread, not even clean-up.
  *
- * Each hop has a handle of its own.  Using one again would save a tenth of a fetch, but in
- * libcurl 7.88 a second answer whose first header line is folded reads the freed headers of
- * the first, and dropped connections are counted over a handle's whole life, of which the
- * sixth is an error.
+ * Each hop has a handle of its own, a copy of the pattern on which all that is the same for
+ * everybody is set once.  Using a handle again would save a little more, but in libcurl
+ * before 8.1.1 a second answer whose first header line is folded reads the freed headers of
+ * the first (curl pull request 11103), and curl_easy_reset() does not help against that.
  */
 #include "fetch/fetch_int.h"
 
@@ -36,6 +36,8 @@ static void set_borders(CURL *c, struct fetch *fe)
     SET(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     SET(c, CURLOPT_OPENSOCKETFUNCTION, fetch_on_socket_open); /* (3) */
     SET(c, CURLOPT_PREREQFUNCTION, fetch_on_request);
+    SET(c, CURLOPT_CLOSESOCKETFUNCTION, fetch_multi_closes);
+    SET(c, CURLOPT_CLOSESOCKETDATA, fe);
     SET(c, CURLOPT_SSL_VERIFYPEER, 1L); /* (4) */
     SET(c, CURLOPT_SSL_VERIFYHOST, 2L);
     SET(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
@@ -46,56 +48,107 @@ static void set_borders(CURL *c, struct fetch *fe)
         SET(c, CURLOPT_RESOLVE, fe->resolve);
 }
 
-static void set_limits(CURL *c, const struct fetch_limits *l)
+static void set_limits(CURL *c, const struct fetch_options *o)
 {
     SET(c, CURLOPT_HTTP_CONTENT_DECODING, 0L); /* (5) */
     SET(c, CURLOPT_HTTP09_ALLOWED, 0L);
-    SET(c, CURLOPT_CONNECTTIMEOUT_MS, (long)l->connect); /* shared among several addresses */
+    SET(c, CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_timeout); /* for all its addresses */
     SET(c, CURLOPT_BUFFERSIZE, (long)BUFFER_BYTES);
     SET(c, CURLOPT_MAXLIFETIME_CONN, 600L);
     SET(c, CURLOPT_QUICK_EXIT, 1L); /* (6) */
     SET(c, CURLOPT_NOSIGNAL, 1L);
 }
 
-static CURL *handle_new(const struct fetch_transfer *t)
+void fetch_handles_open(struct fetch *fe)
 {
-    struct fetch *fe = t->fetch;
-    CURL *c = curl_easy_init();
-    if (!c)
-        return NULL;
+    CURL *c = fe->pattern = curl_easy_init();
+    CHECK(c);
     set_borders(c, fe);
-    set_limits(c, &t->limits);
-    SET(c, CURLOPT_SHARE, t->ask.jar ? fetch_jar_share(t->ask.jar) : fe->share);
-    if (t->ask.jar)
-        SET(c, CURLOPT_COOKIEFILE, ""); /* no file: it only turns the cookie engine on */
-    SET(c, CURLOPT_USERAGENT, t->ask.user_agent ? t->ask.user_agent : fe->o.user_agent);
-    SET(c, CURLOPT_ACCEPT_ENCODING, "gzip");
+    set_limits(c, &fe->o);
+    if (fe->o.proxy) /* hears it when it is asked for a tunnel */
+        SET(c, CURLOPT_USERAGENT, fe->o.user_agent);
     SET(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     SET(c, CURLOPT_HEADERFUNCTION, fetch_on_header);
     SET(c, CURLOPT_WRITEFUNCTION, fetch_on_body);
+}
+
+void fetch_handles_close(struct fetch *fe)
+{
+    curl_easy_cleanup(fe->pattern);
+}
+
+static CURL *handle_new(const struct fetch_transfer *t)
+{
+    const struct fetch *fe = t->fetch;
+    CURL *c = curl_easy_duphandle(fe->pattern);
+    if (!c)
+        return NULL;
+    if (t->limits.connect != fe->o.connect_timeout)
+        SET(c, CURLOPT_CONNECTTIMEOUT_MS, (long)t->limits.connect);
+    SET(c, CURLOPT_SHARE, t->ask.jar ? fetch_jar_share(t->ask.jar) : fe->share);
+    if (t->is_afresh)
+        SET(c, CURLOPT_FRESH_CONNECT, 1L);
+    if (t->ask.jar)
+        SET(c, CURLOPT_COOKIEFILE, ""); /* no file: it only turns the cookie engine on */
     return c;
 }
 
-/* In order; the list is as long as a request's header, so walking it is fine. */
-static void add_line(struct fetch_transfer *t, const char *line)
+/* Lines in order. */
+struct lines {
+    struct arena *life;
+    struct curl_slist *first, **end;
+};
+
+static void add_line(struct lines *lines, const char *line)
 {
-    struct curl_slist **last = &t->run->lines;
-    while (*last)
-        last = &(*last)->next;
-    *last = arena_new_of(t->life, struct curl_slist);
-    (*last)->data = (char *)line;
+    struct curl_slist *l = arena_new_of(lines->life, struct curl_slist);
+    l->data = (char *)line;
+    *lines->end = l;
+    lines->end = &l->next;
 }
 
-static void set_asked(CURL *c, struct fetch_transfer *t)
+/* `name` with its colon and space. */
+static void add_field(struct lines *lines, const char *name, const char *value)
+{
+    size_t before = strlen(name), len = strlen(value);
+    char *line = arena_alloc(lines->life, before + len + 1);
+    memcpy(line, name, before);
+    memcpy(line + before, value, len + 1);
+    add_line(lines, line);
+}
+
+static bool has_field(const struct lines *lines, struct str name)
+{
+    for (const struct curl_slist *l = lines->first; l; l = l->next)
+        if (str_starts_nocase(str_of(l->data), name))
+            return true;
+    return false;
+}
+
+/* As lines like all others: given as an option, libcurl would spell each of them twice. */
+static void add_usual(struct lines *lines, const struct fetch_transfer *t)
+{
+    if (has_field(lines, STR("User-Agent:")))
+        ; /* that of the request */
+    else if (t->ask.user_agent)
+        add_field(lines, "User-Agent: ", t->ask.user_agent);
+    else
+        add_line(lines, t->fetch->agent_line);
+    if (!has_field(lines, STR("Accept-Encoding:")))
+        add_line(lines, "Accept-Encoding: " FETCH_CODINGS);
+}
+
+static void set_asked(CURL *c, const struct fetch_transfer *t, struct lines *lines)
 {
     bool is_home = fetch_url_is_same_site(t->url, t->first_url);
     for (size_t i = 0; i < t->ask.nheaders; i++)
         if (is_home || !t->ask.headers[i].is_private)
-            add_line(t, t->ask.headers[i].line);
+            add_line(lines, t->ask.headers[i].line);
+    add_usual(lines, t);
     if (!t->ask.method)
         return;
     const char *body = t->ask.body ? t->ask.body : "";
-    add_line(t, "Expect:"); /* no round trip to ask for leave */
+    add_line(lines, "Expect:"); /* no round trip to ask for leave */
     SET(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(body));
     SET(c, CURLOPT_POSTFIELDS, body);
     SET(c, CURLOPT_CUSTOMREQUEST, t->ask.method);
@@ -103,17 +156,17 @@ static void set_asked(CURL *c, struct fetch_transfer *t)
 
 static void set_request(CURL *c, struct fetch_transfer *t)
 {
-    struct fetch_run *run = t->run;
-    set_asked(c, t);
+    struct lines lines = {.life = t->life, .end = &lines.first};
+    set_asked(c, t, &lines);
     if (t->cargo)
         fetch_cargo_set(t, c);
     if (t->etag)
-        add_line(t, arena_printf(t->life, "If-None-Match: %s", t->etag));
+        add_field(&lines, "If-None-Match: ", t->etag);
     if (t->last_modified)
-        add_line(t, arena_printf(t->life, "If-Modified-Since: %s", t->last_modified));
-    SET(c, CURLOPT_HTTPHEADER, run->lines);
+        add_field(&lines, "If-Modified-Since: ", t->last_modified);
+    SET(c, CURLOPT_HTTPHEADER, lines.first);
     SET(c, CURLOPT_URL, t->url);
-    SET(c, CURLOPT_ERRORBUFFER, run->curl_says);
+    SET(c, CURLOPT_ERRORBUFFER, t->run->curl_says);
     SET(c, CURLOPT_PRIVATE, t);
     SET(c, CURLOPT_OPENSOCKETDATA, t);
     SET(c, CURLOPT_PREREQDATA, t);
@@ -139,5 +192,4 @@ void fetch_handle_close(struct fetch_transfer *t)
         curl_easy_cleanup(run->easy);
     }
     run->easy = NULL;
-    run->lines = NULL;
 }

@@ -3,7 +3,7 @@
  *  (1) A validator is kept byte for byte or not at all: one too long or with control
  *      characters in it is dropped, and the next request goes without it.
  *  (2) The body's length is never in doubt: two lengths that differ are refused.
- *  (3) One gzip layer, nothing else: what was not asked for cannot be decoded safely.
+ *  (3) One layer of what was asked for, nothing else: the rest cannot be decoded safely.
  *  (4) Lines after the empty line are trailers and change nothing.
  */
 #include "fetch/headers.h"
@@ -58,12 +58,11 @@ static bool refuse_encoding(const char *what, struct str value, char *why)
 
 static bool take_content_encoding(struct fetch_headers *h, struct str value, char *why)
 {
-    bool gzip = str_equal_nocase(value, STR("gzip")) || str_equal_nocase(value, STR("x-gzip"));
-    bool plain = value.len == 0 || str_equal_nocase(value, STR("identity"));
-    if ((!gzip && !plain) || (gzip && h->has_encoding))
+    enum fetch_coding coding;
+    if (!fetch_coding_of(value, &coding) || (coding && h->coding))
         return refuse_encoding("body", value, why); /* (3) */
-    h->is_gzip |= gzip;
-    h->has_encoding |= gzip;
+    if (coding)
+        h->coding = coding;
     return true;
 }
 
@@ -77,29 +76,53 @@ static bool take_transfer_encoding(struct fetch_headers *h, struct str value, ch
     return true;
 }
 
+/* One row for each field that matters; what is only kept says where. */
+static const struct field {
+    struct str name;
+    bool (*take)(struct fetch_headers *h, struct str value, char *why);
+    size_t kept_at, longest;
+} fields[] = {
+#define TAKEN(name, take)                                                                      \
+    {                                                                                          \
+        {(name), sizeof(name) - 1}, (take), 0, 0                                               \
+    }
+#define KEPT(name, member, longest)                                                            \
+    {                                                                                          \
+        {(name), sizeof(name) - 1}, NULL, offsetof(struct fetch_headers, member), (longest)    \
+    }
+        TAKEN("content-length", take_length),
+        TAKEN("content-encoding", take_content_encoding),
+        TAKEN("transfer-encoding", take_transfer_encoding),
+        KEPT("location", location, LOCATION_BYTES_MAX),
+        KEPT("etag", etag, VALUE_BYTES_MAX),
+        KEPT("last-modified", last_modified, VALUE_BYTES_MAX),
+        KEPT("content-type", content_type, VALUE_BYTES_MAX),
+        KEPT("retry-after", retry_after, VALUE_BYTES_MAX),
+        KEPT("repr-digest", repr_digest, VALUE_BYTES_MAX),
+        KEPT("content-md5", content_md5, VALUE_BYTES_MAX),
+#undef TAKEN
+#undef KEPT
+};
+
 static bool take_field(struct fetch_headers *h, struct arena *life, struct str name,
         struct str value, char *why)
 {
-    if (str_equal_nocase(name, STR("content-length")))
-        return take_length(h, value, why);
-    if (str_equal_nocase(name, STR("content-encoding")))
-        return take_content_encoding(h, value, why);
-    if (str_equal_nocase(name, STR("transfer-encoding")))
-        return take_transfer_encoding(h, value, why);
-    if (str_equal_nocase(name, STR("location")))
-        h->location = keep(life, value, LOCATION_BYTES_MAX);
-    else if (str_equal_nocase(name, STR("etag")))
-        h->etag = keep(life, value, VALUE_BYTES_MAX);
-    else if (str_equal_nocase(name, STR("last-modified")))
-        h->last_modified = keep(life, value, VALUE_BYTES_MAX);
-    else if (str_equal_nocase(name, STR("content-type")))
-        h->content_type = keep(life, value, VALUE_BYTES_MAX);
-    else if (str_equal_nocase(name, STR("retry-after")))
-        h->retry_after = keep(life, value, VALUE_BYTES_MAX);
-    else if (str_equal_nocase(name, STR("repr-digest")) ||
-             (!h->body_digest && str_equal_nocase(name, STR("content-md5"))))
-        h->body_digest = keep(life, value, VALUE_BYTES_MAX);
+    for (size_t i = 0; i < countof(fields); i++) {
+        const struct field *f = &fields[i];
+        if (f->name.len != name.len || !str_equal_nocase(name, f->name))
+            continue;
+        if (f->take)
+            return f->take(h, value, why);
+        const char **to = (const char **)(void *)((char *)h + f->kept_at);
+        *to = keep(life, value, f->longest);
+        return true;
+    }
     return true;
+}
+
+const char *fetch_headers_body_digest(const struct fetch_headers *h)
+{
+    return h->repr_digest ? h->repr_digest : h->content_md5;
 }
 
 /* "HTTP/1.1 200 OK", "HTTP/2 200"; anything before it was only interim. */

@@ -5,17 +5,30 @@
  *  (1) libcurl is entered only from the loop, never from one of its own callbacks, and
  *  (2) what it finished is handed on only after it has returned.
  *
+ *  (3) A kept connection keeps its watcher, so that the next request on it costs the kernel
+ *      no call; what comes meanwhile, a goodbye mostly, only ends the watching.
+ *
  * The watchers of sockets are recycled: their number is bounded by the connections.
  */
 #include "fetch/fetch_int.h"
+#include <stdlib.h>
+#include <unistd.h>
 
-struct socket_watch {
-    uint32_t tag; /* FETCH_SOCKET_TAG */
-    struct list link;
+struct fetch_socket {
+    struct list link; /* in fetch.free_sockets */
     struct fetch *fetch;
     int fd;
+    int events;         /* that are watched; 0: none */
+    bool is_connection; /* opened for a transfer, so we are told when it is closed */
+    bool is_kept;       /* libcurl waits for nothing on it */
     struct loop_io io;
 };
+
+static void stop_watching(struct fetch_socket *s)
+{
+    loop_io_stop(s->fetch->loop, &s->io);
+    s->events = 0;
+}
 
 static void hand_on_finished(struct fetch *fe)
 {
@@ -29,22 +42,27 @@ static void hand_on_finished(struct fetch *fe)
         curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &arg);
         fetch_transfer_ended(TAGGED(struct fetch_transfer, arg, FETCH_TRANSFER_TAG), code);
     }
-    fetch_pump(fe);
 }
 
 static void act(struct fetch *fe, curl_socket_t fd, int events)
 {
     int running;
+    fe->pumps_anyway = true;
     curl_multi_socket_action(fe->multi, fd, events, &running);
     hand_on_finished(fe); /* (2) */
+    fe->pumps_anyway = false;
+    fetch_pump(fe);
 }
 
 static void socket_ready(struct loop_io *io, int events)
 {
-    struct socket_watch *w = container_of(io, struct socket_watch, io);
+    struct fetch_socket *s = container_of(io, struct fetch_socket, io);
     int flags = (events & LOOP_READ ? CURL_CSELECT_IN : 0) |
                 (events & LOOP_WRITE ? CURL_CSELECT_OUT : 0);
-    act(w->fetch, w->fd, flags);
+    if (s->is_kept)
+        stop_watching(s); /* (3) */
+    else
+        act(s->fetch, s->fd, flags);
 }
 
 static void timer_expired(struct loop_timer *timer)
@@ -52,34 +70,73 @@ static void timer_expired(struct loop_timer *timer)
     act(container_of(timer, struct fetch, curl_timer), CURL_SOCKET_TIMEOUT, 0);
 }
 
-static struct socket_watch *watch_new(struct fetch *fe, curl_socket_t fd)
+static void socket_forget(struct fetch *fe, int fd)
 {
-    struct list *free = list_first(&fe->free_sockets);
-    struct socket_watch *w = free ? list_entry(free, struct socket_watch, link)
-                                  : arena_new_of(fe->life, struct socket_watch);
-    if (free)
-        list_remove(free);
-    *w = (struct socket_watch){.tag = FETCH_SOCKET_TAG, .fetch = fe, .fd = fd};
-    list_init(&w->link);
-    loop_io_init(&w->io, socket_ready);
-    curl_multi_assign(fe->multi, fd, w);
-    return w;
+    struct fetch_socket *s = fe->sockets[fd];
+    stop_watching(s);
+    list_append(&fe->free_sockets, &s->link);
+    fe->sockets[fd] = NULL;
 }
 
-static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *arg, void *watch)
+static struct fetch_socket *socket_new(struct fetch *fe, int fd)
 {
-    (void)easy;
+    struct list *free = list_first(&fe->free_sockets);
+    struct fetch_socket *s = free ? list_entry(free, struct fetch_socket, link)
+                                  : arena_new_of(fe->life, struct fetch_socket);
+    if (free)
+        list_remove(free);
+    *s = (struct fetch_socket){.fetch = fe, .fd = fd};
+    list_init(&s->link);
+    loop_io_init(&s->io, socket_ready);
+    return fe->sockets[fd] = s;
+}
+
+static void make_room(struct fetch *fe, int fd)
+{
+    size_t n = fe->nsockets;
+    if ((size_t)fd < n)
+        return;
+    fe->nsockets = (size_t)fd * 2 + 16;
+    fe->sockets = reallocarray(fe->sockets, fe->nsockets, sizeof fe->sockets[0]);
+    CHECK(fe->sockets);
+    memset(fe->sockets + n, 0, (fe->nsockets - n) * sizeof fe->sockets[0]);
+}
+
+void fetch_multi_opened(struct fetch *fe, int fd)
+{
+    make_room(fe, fd);
+    if (fe->sockets[fd])
+        socket_forget(fe, fd);
+    socket_new(fe, fd)->is_connection = true;
+}
+
+int fetch_multi_closes(void *arg, curl_socket_t fd)
+{
     struct fetch *fe = TAGGED(struct fetch, arg, FETCH_TAG);
-    struct socket_watch *w =
-            watch ? TAGGED(struct socket_watch, watch, FETCH_SOCKET_TAG) : watch_new(fe, fd);
-    if (what == CURL_POLL_REMOVE) {
-        loop_io_stop(fe->loop, &w->io);
-        list_append(&fe->free_sockets, &w->link);
-        curl_multi_assign(fe->multi, fd, NULL);
+    if ((size_t)fd < fe->nsockets && fe->sockets[fd])
+        socket_forget(fe, fd);
+    return close(fd);
+}
+
+static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *arg, void *unused)
+{
+    (void)easy, (void)unused;
+    struct fetch *fe = TAGGED(struct fetch, arg, FETCH_TAG);
+    make_room(fe, fd);
+    struct fetch_socket *s = fe->sockets[fd] ? fe->sockets[fd] : socket_new(fe, fd);
+    s->is_kept = what == CURL_POLL_REMOVE;
+    if (s->is_kept) {
+        if (!s->is_connection)
+            socket_forget(fe, fd);
+        else if (s->events != LOOP_READ)
+            stop_watching(s); /* it can always be written to */
         return 0;
     }
-    loop_io_set(fe->loop, &w->io, fd,
-            (what & CURL_POLL_IN ? LOOP_READ : 0) | (what & CURL_POLL_OUT ? LOOP_WRITE : 0));
+    int events =
+            (what & CURL_POLL_IN ? LOOP_READ : 0) | (what & CURL_POLL_OUT ? LOOP_WRITE : 0);
+    if (s->events != events)
+        loop_io_set(fe->loop, &s->io, fd, events);
+    s->events = events;
     return 0;
 }
 
@@ -121,4 +178,5 @@ void fetch_multi_close(struct fetch *fe)
     curl_multi_cleanup(fe->multi);
     curl_share_cleanup(fe->share);
     loop_timer_stop(fe->loop, &fe->curl_timer);
+    free(fe->sockets);
 }

@@ -64,7 +64,8 @@ enum err fetch_options_fill(struct fetch *fe, const struct fetch_options *o, str
         return e;
     fe->o = *o;
     defaults(&fe->o);
-    fe->o.user_agent = arena_strdup(fe->life, fe->o.user_agent);
+    fe->agent_line = arena_printf(fe->life, "User-Agent: %s", fe->o.user_agent);
+    fe->o.user_agent = fe->agent_line + strlen("User-Agent: ");
     if (fe->o.ca_file)
         fe->o.ca_file = arena_strdup(fe->life, fe->o.ca_file);
     fe->o.renderer =

@@ -214,7 +214,7 @@ struct fetch_transfer *fetch_queue_next(struct fetch *fe)
 
 void fetch_pump_soon(struct fetch *fe)
 {
-    if (!loop_timer_is_set(&fe->pump_timer))
+    if (!fe->pumps_anyway && !loop_timer_is_set(&fe->pump_timer))
         loop_timer_set(fe->loop, &fe->pump_timer, 0);
 }
 

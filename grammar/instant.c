@@ -297,7 +297,7 @@ static bool parse_relative(struct parser *p, struct grammar_time *t)
 
 bool parse_time(struct parser *p, struct grammar_time *ret_time)
 {
-    static const char *const choices[] = {"now", "start", "end", "never"};
+    static const char *const choices[] = {"now", "start", "end"};
     struct grammar_time t = {.pos = p->tok.pos, .at = MSEC_NEVER};
     bool ok;
     if (parse_take(p, W_NOW)) {
@@ -309,7 +309,12 @@ bool parse_time(struct parser *p, struct grammar_time *ret_time)
         struct token found = p->tok;
         ok = parse_date(p, &t);
         if (!ok && found.kind == T_NAME)
-            report_nearest(p->script, p->said, word_nearest(found.text, choices, 4));
+            report_nearest(
+                    p->script, p->said, word_nearest(found.text, choices, countof(choices)));
+        if (!ok)
+            report_hint(p->script, p->said,
+                    "Write for instance now, 2027-03-31, 03/31/2027 18:30, now + 2 days or "
+                    "end(NAME) + 1 hour.");
     }
     *ret_time = t;
     return ok;

@@ -41,12 +41,14 @@ static void next_token(struct parser *p)
 void parse_advance(struct parser *p)
 {
     p->consumed = p->tok.pos.offset + (uint32_t)p->tok.text.len;
+    p->behind = p->lx.at;
     next_token(p);
 }
 
 void parse_resume(struct parser *p)
 {
-    p->consumed = p->lx.at.offset;
+    p->behind = p->lx.at;
+    p->consumed = p->behind.offset;
     next_token(p);
 }
 
@@ -119,12 +121,15 @@ struct grammar_diagnostic *parse_error(
 bool parse_expected(struct parser *p, enum grammar_code code, const char *what)
 {
     const char *shown = token_shown(p->life, &p->tok);
+    /* What is missing at the end is missing behind the last word, not below it. */
+    bool at_end = p->tok.kind == T_END && p->behind.line;
     if (p->tok.kind == T_UNCLOSED)
         parse_error(p, GRAMMAR_E002, p->tok.pos, "string not closed");
     else if (p->tok.kind == T_BAD)
         parse_error(p, GRAMMAR_E001, p->tok.pos, "unexpected character %s", shown);
     else
-        parse_error(p, code, p->tok.pos, "expected %s, found %s", what, shown);
+        parse_error(
+                p, code, at_end ? p->behind : p->tok.pos, "expected %s, found %s", what, shown);
     return false;
 }
 
@@ -202,8 +207,14 @@ void *grow(struct arena *life, void *array, unsigned n, size_t each)
 
 bool parse_name(struct parser *p, const char *what, const char **ret_name)
 {
-    if (p->tok.kind != T_NAME)
-        return parse_expected(p, GRAMMAR_E010, what);
+    if (p->tok.kind != T_NAME) {
+        bool at_end = parse_at_end(p);
+        parse_expected(p, GRAMMAR_E010, what);
+        if (!at_end)
+            report_hint(p->script, p->said,
+                    "A name begins with a letter or _ and goes on with these, digits and -.");
+        return false;
+    }
     if (word_flags(p->tok.word) & RESERVED) {
         parse_error(p, GRAMMAR_E011, p->tok.pos, "%s is reserved and cannot be a name",
                 token_shown(p->life, &p->tok));
@@ -399,6 +410,9 @@ static void parse_statement(struct parser *p)
         parse_expected(p, GRAMMAR_E010, "a statement");
         if (found.kind == T_NAME)
             report_nearest(p->script, p->said, word_nearest_flagged(found.text, VERB));
+        report_hint(p->script, p->said,
+                "A statement begins with CREATE, ALTER, ENABLE, DISABLE, STOP, DROP, SHOW or "
+                "SUBSCRIPTION.");
         parse_recover(p, 0);
     } else {
         parse_advance(p);
@@ -464,7 +478,8 @@ static void parser_init(struct parser *p, struct grammar_script *s)
     *p = (struct parser){.script = s, .life = s->life};
     lex_init(&p->lx, s->text, s->len);
     repair_text(s, &p->lx, (char *)s->text);
-    p->consumed = p->lx.at.offset;
+    p->behind = p->lx.at;
+    p->consumed = p->behind.offset;
     next_token(p);
 }
 

@@ -94,6 +94,9 @@ static bool parse_cq_type(struct parser *p, struct cq *cq)
     parse_error(
             p, GRAMMAR_E054, found.pos, "unknown change type %s", token_shown(p->life, &found));
     report_nearest(p->script, p->said, word_nearest(found.text, choices, countof(choices)));
+    report_hint(p->script, p->said,
+            "There are any change, all links, all images, all words, table, list, phrase, "
+            "regular expression and keywords.");
     return false;
 }
 

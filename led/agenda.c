@@ -29,8 +29,8 @@ static void job_free(struct led *led, struct led_job *j)
 static void job_queue(struct list *queue, struct led_job *j)
 {
     struct list *at = queue->prev;
-    while (at != queue && list_entry(at, struct led_job, link)->rule->manner->spec.priority <
-                                  j->rule->manner->spec.priority)
+    while (at != queue && led_rule_spec(list_entry(at, struct led_job, link)->rule)->priority <
+                                  led_rule_spec(j->rule)->priority)
         at = at->prev;
     list_prepend(at, &j->link);
 }
@@ -44,14 +44,14 @@ static struct led_job *job_first(struct list *queue)
 /* Parts are sorted by end: the first one is the oldest. */
 static bool is_new_enough(const struct led_rule *r, const struct led_occurrence *o)
 {
-    return r->manner->spec.mode == LED_PREVIOUS || led_part(o, 0)->end >= r->since;
+    return led_rule_spec(r)->mode == LED_PREVIOUS || led_part(o, 0)->end >= r->since;
 }
 
 /* Leaves are the same in every context. */
 static bool is_meant(
         const struct led_rule *r, const struct led_event *e, enum led_context context)
 {
-    return r->is_enabled && (led_is_leaf(e) || r->manner->spec.context == context);
+    return r->is_enabled && (led_is_leaf(e) || led_rule_spec(r)->context == context);
 }
 
 void led_trigger(struct led *led, const struct led_event *e, enum led_context context,
@@ -71,7 +71,7 @@ void led_trigger(struct led *led, const struct led_event *e, enum led_context co
 
 static void job_run(struct led *led, struct led_job *j)
 {
-    const struct led_rule_spec *spec = &j->rule->manner->spec;
+    const struct led_rule_spec *spec = led_rule_spec(j->rule);
     void *arg = j->rule->arg;
     unsigned depth = led->depth;
     led->depth = j->depth; /* (5) */
@@ -88,7 +88,7 @@ static void sort_out(struct led *led, struct list *immediate)
     list_each (l, &led->triggered) {
         struct led_job *j = list_entry(l, struct led_job, link);
         list_remove(&j->link);
-        switch (j->rule->manner->spec.coupling) {
+        switch (led_rule_spec(j->rule)->coupling) {
         case LED_IMMEDIATE:
             list_append(immediate, &j->link);
             break;
@@ -123,7 +123,7 @@ static void detach(struct led *led, struct list *jobs)
     list_each (l, &led->detached) {
         struct led_job *j = list_entry(l, struct led_job, link);
         list_remove(&j->link);
-        if (led->failed && j->rule->manner->spec.coupling == LED_DETACHED_DEPENDENT)
+        if (led->failed && led_rule_spec(j->rule)->coupling == LED_DETACHED_DEPENDENT)
             job_free(led, j);
         else
             list_append(jobs, &j->link);

@@ -87,7 +87,8 @@ static void any_unrestricted(
 {
     struct any_state *st = led_state(self);
     struct choice ch = {.led = led, .self = self, .o = o};
-    choose(&ch, st->kept.first, 0, (unsigned)self->event->needed - 1, (uint32_t)1 << role);
+    choose(&ch, st->kept.first, 0, (unsigned)led_event_of(self)->needed - 1,
+            (uint32_t)1 << role);
     keep(led, &st->kept, o, role);
 }
 
@@ -98,7 +99,7 @@ static void any_recent(
 {
     struct led_bag *kept = &((struct any_state *)led_state(self))->kept;
     cut_role(led, kept, role);
-    uint32_t others = kept->count, need = (uint32_t)self->event->needed - 1;
+    uint32_t others = kept->count, need = (uint32_t)led_event_of(self)->needed - 1;
     if (others >= need) {
         uint32_t skip = others - need;
         for (struct led_cell *c = kept->first; c; c = c->next)
@@ -120,7 +121,7 @@ static void any_collected(
     struct led_bag *kept = &((struct any_state *)led_state(self))->kept;
     keep(led, kept, o, role);
     uint32_t roles = roles_in(kept);
-    if ((unsigned)__builtin_popcount(roles) < self->event->needed)
+    if ((unsigned)__builtin_popcount(roles) < led_event_of(self)->needed)
         return;
     for (struct led_cell *c = kept->first, *before = NULL, *next; c; c = next) {
         next = c->next;
@@ -191,7 +192,8 @@ static bool close_complete(
     bool any = false;
     for (struct window *w = st->windows, *before = NULL, *next; w; w = next) {
         next = w->next;
-        if ((roles_in(&w->members) & bit) || w->members.count + 1 < self->event->needed) {
+        if ((roles_in(&w->members) & bit) ||
+                w->members.count + 1 < led_event_of(self)->needed) {
             before = w;
             continue;
         }
@@ -225,7 +227,7 @@ static void any_continuous(
 static void any_notify(
         struct led *led, struct led_node *self, unsigned role, struct led_occurrence *o)
 {
-    if (self->event->needed == 1) { /* (1) */
+    if (led_event_of(self)->needed == 1) { /* (1) */
         led_emit(led, self, led_ref(o));
         return;
     }
@@ -260,7 +262,7 @@ static void sync_members(struct led_stream *s, struct led_node *self, struct led
 {
     led_sync_bag(s, b);
     for (const struct led_cell *c = b->first; c; c = c->next)
-        if (c->note < 0 || c->note >= self->event->arity)
+        if (c->note < 0 || c->note >= led_event_of(self)->arity)
             led_sync_fail(s);
 }
 

@@ -10,7 +10,7 @@
 
 uint64_t led_event_id(const struct led_event *e)
 {
-    return e->id;
+    return led_link_to(e);
 }
 
 const char *led_event_name(const struct led_event *e)
@@ -36,7 +36,7 @@ bool led_event_is_instant(const struct led_event *e)
 {
     if (led_op(e) != &led_op_or)
         return led_op(e)->instant;
-    return led_event_is_instant(e->operands[0]) && led_event_is_instant(e->operands[1]);
+    return led_event_is_instant(led_operand(e, 0)) && led_event_is_instant(led_operand(e, 1));
 }
 
 /* ---- making: (1) ---- */
@@ -44,7 +44,7 @@ bool led_event_is_instant(const struct led_event *e)
 static size_t bytes_of(const struct led_op *op, unsigned arity, const char *name)
 {
     if (op->operands)
-        return offsetof(struct led_event, operands) + arity * sizeof(struct led_event *);
+        return offsetof(struct led_event, operands) + arity * sizeof(led_link);
     return sizeof(struct led_event) + op->state_bytes + (name ? strlen(name) + 1 : 0);
 }
 
@@ -59,7 +59,7 @@ struct led_event *led_event_new(struct led *led, const struct led_wish *w, const
         memcpy(led_leaf_state(e), name, strlen(name) + 1);
     for (unsigned i = 0; i < w->arity; i++) {
         struct led_event *operand = w->operands[i];
-        e->operands[i] = operand;
+        e->operands[i] = led_link_to(operand);
         operand->users++;
         if (operand->height >= e->height)
             e->height = operand->height + 1;
@@ -120,7 +120,7 @@ void led_event_reap(struct led *led, struct led_event *e)
     led_event_unkey(led, e);
     led_index_remove(led, e);
     for (unsigned i = 0; i < led_arity(e); i++)
-        led_event_unuse(led, e->operands[i]);
+        led_event_unuse(led, led_operand(e, i));
     led_release(led, e, bytes_of(led_op(e), e->arity, led_event_name(e)));
 }
 
@@ -150,9 +150,27 @@ void led_event_drop(struct led *led, struct led_event *e)
 static bool uses(const struct led_event *e, const struct led_event *operand)
 {
     for (unsigned i = 0; i < led_arity(e); i++)
-        if (e->operands[i] == operand)
+        if (led_operand(e, i) == operand)
             return true;
     return false;
+}
+
+/* Where events stand in memory is no order for people, so of several users the one with the
+ * shortest text is named, then the first by alphabet. */
+static void name_user(const struct led *led, const struct led_event *e, struct buf *user)
+{
+    struct led_event *other;
+    for (size_t at = 0; (other = led_index_next(led, &at));) {
+        if (!uses(other, e))
+            continue;
+        BUF(text, 200);
+        led_event_text(other, &text);
+        if (user->len == 0 || text.len < user->len ||
+                (text.len == user->len && memcmp(text.data, user->data, text.len) < 0)) {
+            buf_clear(user);
+            buf_puts(user, buf_text(&text));
+        }
+    }
 }
 
 static enum err refuse_used(struct led *led, struct led_event *e, struct fault *f)
@@ -160,10 +178,7 @@ static enum err refuse_used(struct led *led, struct led_event *e, struct fault *
     BUF(text, 120);
     BUF(user, 200);
     led_event_text(e, &text);
-    struct led_event *other;
-    for (uint32_t id = 0; user.len == 0 && (other = led_index_next(led, &id));)
-        if (uses(other, e))
-            led_event_text(other, &user);
+    name_user(led, e, &user);
     if (user.len == 0)
         buf_puts(&user, "a rule");
     return fault_set(f, ERR_BUSY, "event %s is used by %s", buf_text(&text), buf_text(&user));
@@ -183,7 +198,7 @@ static void delete_users(struct led *led, struct led_event *e)
     struct led_event **found = arena_array_of(scratch, e->users, struct led_event *);
     size_t count = 0;
     struct led_event *other;
-    for (uint32_t id = 0; (other = led_index_next(led, &id));) {
+    for (size_t at = 0; (other = led_index_next(led, &at));) {
         if (uses(other, e)) {
             found[count++] = other;
             other->holds++;
@@ -209,7 +224,7 @@ static void delete_now(struct led *led, struct led_event *e)
     e->is_deleted = true;
     e->height = 0; /* it is made of nothing now */
     for (unsigned i = 0; i < e->arity; i++)
-        led_event_unuse(led, e->operands[i]);
+        led_event_unuse(led, led_operand(e, i));
     led_event_drop(led, e);
 }
 

@@ -1,111 +1,75 @@
-/* The index: every event by its id, and those that can be found by what they are.
+/* The index: every event, and those that can be found by what they are.
  *
- *  (1) An id is a place in a table of pages; whoever takes a place that became free takes its
- *      id over.  Among the living it is unique, and a snapshot brings it back.
- *  (2) Two makers asking for the same operator over the same operands with the same parameter
- *      get the same event: `keys` is an open hash table of ids, eight bytes an entry.
+ *  (1) Two makers asking for the same operator over the same operands with the same parameter
+ *      get the same event: a hash table whose chains run through the events themselves.
+ *  (2) A map of the memory tells where events start, so all of them can be visited, in the
+ *      order of their places, though nothing in them is spent on it.
  */
 #include "led/led_int.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 512, ID_MAX = INT32_MAX, KEYS_MIN = 64 };
+/* ---- all of them: (2) ---- */
 
-/* ---- by id: (1) ---- */
-
-/* A free place holds the next free id, marked as no pointer could be. */
-static struct led_event *free_mark(uint32_t next)
-{
-    return (struct led_event *)((uintptr_t)next << 1 | 1);
-}
-
-static bool is_free(const struct led_event *place)
-{
-    return !place || (uintptr_t)place & 1;
-}
-
-static struct led_event **place_of(const struct led_index *x, uint64_t id)
-{
-    struct led_event **page = id / PAGE < x->page_cap ? x->pages[id / PAGE] : NULL;
-    return page ? &page[id % PAGE] : NULL;
-}
-
-static struct led_event **place_make(struct led *led, uint32_t id)
-{
-    struct led_index *x = &led->index;
-    while (id / PAGE >= x->page_cap)
-        x->pages = led_grow(led, x->pages, sizeof x->pages[0], &x->page_cap);
-    struct led_event ***page = &x->pages[id / PAGE];
-    if (!*page)
-        *page = led_alloc(led, PAGE * sizeof(struct led_event *));
-    if (id >= x->count)
-        x->count = id + 1;
-    return &(*page)[id % PAGE];
-}
+enum { WORD = 64 };
 
 void led_index_add(struct led *led, struct led_event *e)
 {
     struct led_index *x = &led->index;
-    e->id = x->free;
-    if (e->id)
-        x->free = (uint32_t)((uintptr_t)*place_of(x, e->id) >> 1);
-    else
-        e->id = x->count ? x->count : 1; /* 0 is nobody's */
-    CHECK(e->id < ID_MAX);
-    *place_make(led, e->id) = e;
-    led->stats.events++;
-}
-
-bool led_index_put(struct led *led, struct led_event *e, uint32_t id)
-{
-    if (id == 0 || id >= ID_MAX || led_index_get(led, id))
-        return false;
-    e->id = id;
-    *place_make(led, id) = e;
-    led->stats.events++;
-    return true;
-}
-
-void led_index_restored(struct led *led)
-{
-    struct led_index *x = &led->index;
-    for (uint32_t id = x->count; id-- > 1;) {
-        struct led_event **place = place_of(x, id);
-        if (!place) {
-            id -= id % PAGE; /* a page nobody is on is not there */
-        } else if (!*place) {
-            *place = free_mark(x->free);
-            x->free = id;
-        }
+    size_t at = led_mem_place(&led->mem, e);
+    if (at / WORD >= x->start_cap) {
+        size_t old = x->start_cap;
+        x->start_cap = led->mem.used / LED_MEM_GRAIN / WORD * 5 / 4 + WORD;
+        x->starts = realloc(x->starts, x->start_cap * sizeof x->starts[0]);
+        CHECK(x->starts);
+        memset(x->starts + old, 0, (x->start_cap - old) * sizeof x->starts[0]);
     }
+    x->starts[at / WORD] |= (uint64_t)1 << at % WORD;
+    led->stats.events++;
 }
 
 void led_index_remove(struct led *led, struct led_event *e)
 {
-    *place_of(&led->index, e->id) = free_mark(led->index.free);
-    led->index.free = e->id;
+    size_t at = led_mem_place(&led->mem, e);
+    led->index.starts[at / WORD] &= ~((uint64_t)1 << at % WORD);
     led->stats.events--;
 }
 
-struct led_event *led_index_get(const struct led *led, uint64_t id)
+static struct led_event *at_place(const struct led *led, size_t place)
 {
-    struct led_event **place = place_of(&led->index, id);
-    return place && !is_free(*place) ? *place : NULL;
+    return (struct led_event *)(led->mem.base + place * LED_MEM_GRAIN);
 }
 
-struct led_event *led_index_next(const struct led *led, uint32_t *id)
+struct led_event *led_index_next(const struct led *led, size_t *at)
 {
-    while (++*id < led->index.count) {
-        struct led_event **place = place_of(&led->index, *id);
-        if (!place)
-            *id |= PAGE - 1;
-        else if (!is_free(*place))
-            return *place;
+    const struct led_index *x = &led->index;
+    size_t from = *at + 1, word = from / WORD;
+    uint64_t unseen = ~(uint64_t)0 << from % WORD;
+    for (; word < x->start_cap; word++, unseen = ~(uint64_t)0) {
+        uint64_t found = x->starts[word] & unseen;
+        if (found) {
+            *at = word * WORD + (size_t)__builtin_ctzll(found);
+            return at_place(led, *at);
+        }
     }
     return NULL;
 }
 
-/* ---- by what they are: (2) ---- */
+struct led_event *led_event_by_id(const struct led *led, uint64_t id)
+{
+    const struct led_index *x = &led->index;
+    if (id > UINT32_MAX)
+        return NULL;
+    const struct led_event *e = led_linked(led->mem.base, (led_link)id);
+    size_t at = led_mem_place(&led->mem, e); /* far off if it lies before the base */
+    if (at / WORD >= x->start_cap || !(x->starts[at / WORD] >> at % WORD & 1))
+        return NULL;
+    return at_place(led, at)->is_deleted ? NULL : at_place(led, at);
+}
+
+/* ---- by what they are: (1) ---- */
+
+enum { BUCKETS_MIN = 64, CHAIN = 2 /* events, on average, when the table grows */ };
 
 size_t led_op_index(const struct led_op *op)
 {
@@ -119,7 +83,7 @@ static uint64_t wish_hash(const struct led_wish *w)
 {
     uint64_t key[2 + LED_ANY_MAX] = {led_op_index(w->op), (uint64_t)w->param};
     for (unsigned i = 0; i < w->arity; i++)
-        key[2 + i] = w->operands[i]->id;
+        key[2 + i] = led_link_to(w->operands[i]);
     return map_hash(key, (2 + w->arity) * sizeof key[0]);
 }
 
@@ -127,8 +91,11 @@ static uint64_t event_hash(const struct led_event *e)
 {
     if (led_event_name(e))
         return map_hash_text(led_event_name(e));
-    struct led_wish w = {led_op(e), led_op(e)->param == LED_PARAM_NONE ? 0 : e->param, e->arity,
-            e->operands};
+    struct led_event *operands[LED_ANY_MAX];
+    for (unsigned i = 0; i < e->arity; i++)
+        operands[i] = led_operand(e, i);
+    struct led_wish w = {
+            led_op(e), led_op(e)->param == LED_PARAM_NONE ? 0 : e->param, e->arity, operands};
     return wish_hash(&w);
 }
 
@@ -139,124 +106,93 @@ static bool is_wished(const struct led_event *e, const struct led_wish *w)
     if (w->op->param != LED_PARAM_NONE && e->param != w->param)
         return false;
     for (unsigned i = 0; i < w->arity; i++)
-        if (e->operands[i] != w->operands[i])
+        if (led_operand(e, i) != w->operands[i])
             return false;
     return true;
 }
 
-/* Where a tag belongs: entries stand in the order of their tags, as far as there is room. */
-static uint32_t home_of(const struct led_index *x, uint32_t tag)
+static led_link *bucket_of(const struct led_index *x, uint64_t hash)
 {
-    return (uint32_t)((uint64_t)tag * x->key_cap >> 32);
+    return &x->buckets[hash & (x->bucket_count - 1)];
 }
 
-static uint32_t behind(const struct led_index *x, uint32_t at)
+static void chain(struct led_index *x, struct led_event *e)
 {
-    return at + 1 == x->key_cap ? 0 : at + 1;
+    led_link *bucket = bucket_of(x, event_hash(e));
+    e->next_keyed = *bucket;
+    *bucket = led_link_to(e);
 }
 
-static uint32_t distance(const struct led_index *x, uint32_t from, uint32_t to)
+static void grow(struct led *led)
 {
-    return to >= from ? to - from : to + x->key_cap - from;
-}
-
-static void key_put(struct led_index *x, struct led_key k)
-{
-    uint32_t at = home_of(x, k.tag);
-    while (x->keys[at].id)
-        at = behind(x, at);
-    x->keys[at] = k;
-}
-
-/* By a quarter, for a table that doubles is half empty half of the time. */
-static void keys_grow(struct led_index *x)
-{
-    struct led_key *old = x->keys;
-    uint32_t old_cap = x->key_cap;
-    x->key_cap = old_cap ? old_cap + old_cap / 4 : KEYS_MIN;
-    x->keys = calloc(x->key_cap, sizeof x->keys[0]);
-    CHECK(x->keys);
-    for (uint32_t i = 0; i < old_cap; i++)
-        if (old[i].id)
-            key_put(x, old[i]);
+    struct led_index *x = &led->index;
+    led_link *old = x->buckets;
+    uint32_t old_count = x->bucket_count;
+    x->bucket_count = old ? 2 * old_count : BUCKETS_MIN;
+    x->buckets = calloc(x->bucket_count, sizeof x->buckets[0]);
+    CHECK(x->buckets);
+    for (uint32_t i = 0; i < old_count; i++) {
+        struct led_event *e, *next;
+        for (e = led_linked(led->mem.base, old[i]); e; e = next) {
+            next = led_linked(e, e->next_keyed);
+            chain(x, e);
+        }
+    }
     free(old);
 }
 
 void led_event_key(struct led *led, struct led_event *e)
 {
     struct led_index *x = &led->index;
-    if (x->key_count >= x->key_cap - x->key_cap / 8)
-        keys_grow(x);
-    key_put(x, (struct led_key){e->id, (uint32_t)event_hash(e)});
-    x->key_count++;
+    if (x->keyed >= CHAIN * x->bucket_count)
+        grow(led);
+    chain(x, e);
+    x->keyed++;
     e->is_keyed = true;
 }
 
-/* Closes the gap: whoever stands behind it moves up unless that is before its own place. */
 void led_event_unkey(struct led *led, struct led_event *e)
 {
-    struct led_index *x = &led->index;
     if (!e->is_keyed)
         return;
+    led_link *at = bucket_of(&led->index, event_hash(e));
+    while (*at != led_link_to(e))
+        at = &((struct led_event *)led_linked(e, *at))->next_keyed;
+    *at = e->next_keyed;
+    led->index.keyed--;
     e->is_keyed = false;
-    x->key_count--;
-    uint32_t gap = home_of(x, (uint32_t)event_hash(e));
-    while (x->keys[gap].id != e->id)
-        gap = behind(x, gap);
-    for (uint32_t at = behind(x, gap); x->keys[at].id; at = behind(x, at)) {
-        uint32_t home = home_of(x, x->keys[at].tag);
-        if (distance(x, home, at) >= distance(x, gap, at)) {
-            x->keys[gap] = x->keys[at];
-            gap = at;
-        }
-    }
-    x->keys[gap] = (struct led_key){0};
 }
 
-/* The next keyed event with that tag, from `*at` on; NULL if there is none. */
-static struct led_event *probe(const struct led *led, uint32_t tag, uint32_t *at)
+/* The first of the chain in which events of that hash are. */
+static struct led_event *chained(const struct led *led, uint64_t hash)
 {
-    const struct led_index *x = &led->index;
-    while (x->key_cap && x->keys[*at].id) {
-        struct led_key k = x->keys[*at];
-        *at = behind(x, *at);
-        if (k.tag == tag)
-            return led_index_get(led, k.id);
-    }
-    return NULL;
+    return led->index.buckets ? led_linked(led->mem.base, *bucket_of(&led->index, hash)) : NULL;
 }
 
 struct led_event *led_event_keyed(const struct led *led, const struct led_wish *w)
 {
-    uint32_t tag = (uint32_t)wish_hash(w), at = home_of(&led->index, tag);
-    struct led_event *e;
-    while ((e = probe(led, tag, &at)) && !is_wished(e, w))
-        ;
+    struct led_event *e = chained(led, wish_hash(w));
+    while (e && !is_wished(e, w))
+        e = led_linked(e, e->next_keyed);
     return e;
 }
 
 struct led_event *led_event_find(const struct led *led, const char *name)
 {
-    uint32_t tag = (uint32_t)map_hash_text(name), at = home_of(&led->index, tag);
-    struct led_event *e;
-    while ((e = probe(led, tag, &at)))
-        if (led_event_name(e) && strcmp(led_event_name(e), name) == 0)
-            break;
+    struct led_event *e = chained(led, map_hash_text(name));
+    while (e && !(led_event_name(e) && strcmp(led_event_name(e), name) == 0))
+        e = led_linked(e, e->next_keyed);
     return e;
-}
-
-struct led_event *led_event_by_id(const struct led *led, uint64_t id)
-{
-    struct led_event *e = led_index_get(led, id);
-    return e && !e->is_deleted ? e : NULL;
 }
 
 void led_index_done(struct led *led)
 {
-    free(led->index.keys);
+    free(led->index.starts);
+    free(led->index.buckets);
 }
 
 size_t led_index_bytes(const struct led *led)
 {
-    return led->index.key_cap * sizeof led->index.keys[0]; /* the pages are in the pool */
+    const struct led_index *x = &led->index;
+    return x->start_cap * sizeof x->starts[0] + x->bucket_count * sizeof x->buckets[0];
 }

@@ -1,5 +1,6 @@
 /* The detector itself: made, freed, brought back after a restart, looked at. */
 #include "led/led_int.h"
+#include <stdlib.h>
 #include <string.h>
 
 const struct led_op *const led_ops[] = {
@@ -11,9 +12,9 @@ const size_t led_op_count = countof(led_ops);
 
 struct led *led_new(msec mono, msec wall)
 {
-    struct arena *arena = arena_new(NULL, "led");
-    struct led *led = arena_new_of(arena, struct led);
-    led->mem.arena = arena;
+    struct led *led = calloc(1, sizeof *led);
+    CHECK(led);
+    led_mem_init(&led->mem);
     led->now = led->real = mono;
     led->offset = wall - mono;
     heap_init(&led->delays);
@@ -34,7 +35,9 @@ void led_free(struct led *led)
     heap_done(&led->walls);
     map_done(&led->manners);
     led_index_done(led);
-    arena_free(led->mem.arena);
+    free(led->queue);
+    led_mem_done(&led->mem);
+    free(led);
 }
 
 /* ---- after a restart without a snapshot ---- */
@@ -47,7 +50,7 @@ static enum err resume(struct led *led, struct led_event *e, enum led_context co
         return fault_set(f, ERR_NAME, "no enabled rule needs the event in that context");
     if (since > led->now || (last_tick != MSEC_NEVER && last_tick < since))
         return fault_set(f, ERR_RANGE, "what is resumed began after it went on");
-    struct led_event *of = e->operands[0];
+    struct led_event *of = led_operand(e, 0);
     struct led_occurrence *from =
             led_is_leaf(of) ? led_occurrence_leaf(led, of, since)
                             : led_occurrence_again(led, NULL, since, ++led->last_arrival, 0);

@@ -137,7 +137,7 @@ MUST_USE enum err led_rearm(
         struct led *led, struct led_event *periodic, msec interval, struct fault *f);
 
 const char *led_event_name(const struct led_event *e); /* NULL for one without */
-/* Unique among the living, and the same after a restore; later ones may have it again. */
+/* Unique among the living; another one after a restore, and later ones may have it again. */
 uint64_t led_event_id(const struct led_event *e);
 struct led_event *led_event_by_id(const struct led *led, uint64_t id); /* no hold; or NULL */
 uint64_t led_event_count(const struct led_event *e);             /* how often it was raised */
@@ -236,7 +236,7 @@ MUST_USE enum err led_save(struct led *led, struct buf *out, struct fault *f);
 typedef bool led_bind_fn(void *ctx, struct led_rule *r, struct led_rule_spec *spec);
 
 /* Makes a detector from such bytes, which need not be trusted.  Events come back with the
- * holds they had. */
+ * holds they had; they are found by their names or their rules. */
 MUST_USE enum err led_restore(const void *bytes, size_t len, led_bind_fn *bind, void *ctx,
         struct fault *f, struct led **ret_led);
 

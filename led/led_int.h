@@ -12,8 +12,9 @@
  * (agenda.c).  Rules run only when detection is over, so no operator ever sees the graph
  * change under it.
  *
- * There may be millions of everything but operators, so the structs below are packed: what
- * few have stands behind what all have, and what can be found is not kept.
+ * There may be millions of everything but operators, so the structs below are packed: they
+ * name each other by links of four bytes, what few have stands behind what all have, and what
+ * can be found is not kept.
  */
 #pragma once
 #include "base/arena.h"
@@ -21,6 +22,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "led/led.h"
+#include "led/mem.h"
 
 enum {
     LED_DEPTH_MAX = 64,       /* raises inside each other */
@@ -31,24 +33,6 @@ enum {
 
 /* A span longer than this is a mistake, and sums with it could overflow. */
 #define LED_SPAN_MAX (200 * 366 * MSEC_PER_DAY)
-
-/* ---- memory: everything comes and goes, so everything is recycled (mem.c) ---- */
-
-enum { LED_MEM_SMALL = 65, LED_MEM_LARGE = 32 };
-
-struct led_mem {
-    struct arena *arena;
-    char *chunk; /* what is left of the newest chunk */
-    size_t chunk_bytes;
-    void *small[LED_MEM_SMALL]; /* free blocks of 8, 16, ... 512 bytes */
-    void *large[LED_MEM_LARGE]; /* free blocks of 1024, 2048, ... */
-};
-
-void *led_alloc(struct led *led, size_t bytes); /* cleared */
-void led_release(struct led *led, void *block, size_t bytes);
-/* An array twice as large as `*cap` says, what is new cleared; NULL to begin with. */
-void *led_grow(struct led *led, void *array, size_t each, size_t *cap);
-#define led_alloc_of(led, type) ((type *)led_alloc((led), sizeof(type)))
 
 /* ---- operators: one file and one row in ops.def each ---- */
 
@@ -99,11 +83,12 @@ extern const size_t led_op_count;
 
 /* Who listens to a leaf or a node: see listeners.c. */
 struct led_listeners {
-    uintptr_t who;
+    uint32_t who : 31; /* a link */
+    uint32_t is_row : 1;
 };
 
 struct led_event {
-    uint32_t id;         /* its place in the index; free for another when it has gone */
+    led_link next_keyed; /* see index.c */
     uint32_t holds;      /* by callers */
     uint32_t users;      /* rules on it, and events whose operand it is */
     uint8_t op;          /* its place in led_ops */
@@ -120,9 +105,9 @@ struct led_event {
         msec wall;      /* LED_PARAM_WALL */
         uint64_t needed;
     };
-    struct list *rules; /* a ring without a head: the oldest, disabled ones too; or NULL */
+    led_link rules; /* the oldest; disabled ones too */
     union {
-        struct led_node *nodes;         /* operator: one for each context in use */
+        led_link nodes;                 /* operator: one for each context in use */
         struct led_listeners listeners; /* leaf */
     };
     union {
@@ -133,7 +118,7 @@ struct led_event {
         struct { /* operator */
             struct {
             } first;
-            struct led_event *operands[];
+            led_link operands[];
         };
     };
 };
@@ -146,6 +131,11 @@ static inline const struct led_op *led_op(const struct led_event *e)
 static inline bool led_is_leaf(const struct led_event *e)
 {
     return led_op(e)->operands == 0;
+}
+
+static inline struct led_event *led_operand(const struct led_event *e, unsigned role)
+{
+    return led_linked(e, e->operands[role]);
 }
 
 /* How many operands it has now: a deleted event has let them go. */
@@ -165,31 +155,19 @@ bool led_event_is_instant(const struct led_event *e);
 
 /* ---- the index of events (index.c) ---- */
 
-/* An event that can be found by what it is. */
-struct led_key {
-    uint32_t id;  /* 0: an empty place */
-    uint32_t tag; /* half of its hash */
-};
-
 struct led_index {
-    struct led_event ***pages; /* by id */
-    size_t page_cap;
-    uint32_t count; /* ids below it have been given, from 1 */
-    uint32_t free;  /* the first id free again, 0 if there is none */
-    struct led_key *keys;
-    uint32_t key_count, key_cap;
+    uint64_t *starts;  /* a bit for each grain of memory: whether an event starts there */
+    size_t start_cap;  /* in words */
+    led_link *buckets; /* chains of those that can be found by what they are */
+    uint32_t bucket_count, keyed;
 };
 
-void led_index_add(struct led *led, struct led_event *e); /* gives it an id */
-/* With that id, when restoring; false if it is taken. */
-bool led_index_put(struct led *led, struct led_event *e, uint32_t id);
-void led_index_restored(struct led *led);
+void led_index_add(struct led *led, struct led_event *e);
 void led_index_remove(struct led *led, struct led_event *e);
-struct led_event *led_index_get(const struct led *led, uint64_t id); /* deleted ones, too */
+/* Every event, deleted ones too: for (size_t at = 0; (e = led_index_next(led, &at));) */
+struct led_event *led_index_next(const struct led *led, size_t *at);
 size_t led_index_bytes(const struct led *led);
 void led_index_done(struct led *led);
-/* Every event: for (uint32_t id = 0; (e = led_index_next(led, &id));) */
-struct led_event *led_index_next(const struct led *led, uint32_t *id);
 
 /* What a maker asks for. */
 struct led_wish {
@@ -277,17 +255,32 @@ void led_initiate(struct led *led, struct led_node *self, struct led_bag *from,
 
 /* ---- nodes (node.c) ---- */
 
-/* 48 bytes; the state follows. */
+/* 32 bytes; the state follows. */
 struct led_node {
-    struct led_event *event;
-    struct led_node *next; /* the same event in another context */
+    led_link event;
+    led_link next; /* the same event in another context */
     struct led_listeners listeners;
+    uint32_t users; /* enabled rules and listeners */
     uint64_t count; /* occurrences */
     uint64_t id : 56;
     enum led_context context : 8;
-    uint32_t users; /* enabled rules and listeners */
-    uint32_t open;  /* P and P*: series */
 };
+
+static inline struct led_event *led_event_of(const struct led_node *n)
+{
+    return led_linked(n, n->event);
+}
+
+/* Every node of an event, deleted or not: a leaf has none. */
+static inline struct led_node *led_node_first(const struct led_event *e)
+{
+    return led_is_leaf(e) ? NULL : led_linked(e, e->nodes);
+}
+
+static inline struct led_node *led_node_next(const struct led_node *n)
+{
+    return led_linked(n, n->next);
+}
 
 static inline void *led_state(struct led_node *n)
 {
@@ -328,9 +321,8 @@ static inline bool led_leaf_is_needed(const struct led_event *e)
 struct led_arrival {
     uint64_t id;    /* of the node */
     uint64_t order; /* its last role first, then as they came */
-    struct led_node *to;
-    struct led_occurrence *o;
-    uint32_t role;
+    led_link to;
+    led_link o;
 };
 
 /* The leaf or node occurs: its rules are triggered, who listens is queued.  Takes `o` over. */
@@ -350,8 +342,14 @@ enum led_timer_class { LED_TICK, LED_DELAY, LED_WALL, LED_CATCH_UP };
 /* On the monotonic clock.  Absolute events have a bare heap_node, on the wall clock. */
 struct led_timer {
     struct heap_node heap;
-    struct led_node *node;
+    led_link node;
+    led_link next; /* the owner's: the place would be empty otherwise */
 };
+
+static inline struct led_node *led_timer_node(const struct led_timer *t)
+{
+    return led_linked(t, t->node);
+}
 
 /* What orders timers that are due at one instant: a new registration. */
 uint64_t led_timer_order(struct led *led, enum led_timer_class class);
@@ -371,30 +369,30 @@ void led_absolute_expire(struct led *led, struct heap_node *timer); /* absolute.
 
 /* ---- what P and P* share (series.c) ---- */
 
-/* What opened a window.  If the operand is a leaf, which is usual, a few numbers are enough
- * to make the occurrence again; else it is kept. */
+/* What opened a window.  Of a raise that carried no data, which is usual, a few numbers are
+ * enough to make the occurrence again; any other is kept. */
 struct led_opener {
     msec end;
+    uint64_t arrival; /* 0: it is kept */
     union {
-        struct {
-            uint64_t arrival, number, data;
-        };
+        uint64_t number;
         struct led_occurrence *kept;
     };
 };
 
-/* An open window and its ticks.  The timer's tag counts the ticks so far. */
+/* An open window and its ticks.  The timer's tag counts the ticks so far, its next is the
+ * next younger series, the newest one's the oldest. */
 struct led_series {
-    struct led_timer timer;  /* in the cumulative context only the oldest one's is set */
-    struct led_series *next; /* the newest one's is the oldest */
+    struct led_timer timer; /* in the cumulative context only the oldest one's is set */
     struct led_opener from;
     msec last;                  /* the newest tick on its grid, or the start */
     struct led_bag collected[]; /* P*: one, of its ticks */
 };
 
-/* The state of both operators: the newest series, NULL if none is open. */
+/* The state of both operators. */
 struct led_series_ring {
-    struct led_series *newest;
+    led_link newest;
+    uint32_t count;
 };
 
 /* Each of a node, oldest first; the current one may be cut. */
@@ -426,15 +424,20 @@ struct led_manner {
 };
 
 struct led_rule {
-    struct list link; /* among its event's rules */
-    struct led_event *event;
-    const struct led_manner *manner;
+    led_link next, prev; /* among its event's rules, a ring without a head */
+    led_link event;
+    led_link manner;
     void *arg;
     uint64_t key;
-    msec since;    /* created or enabled then */
-    uint32_t refs; /* itself while it is not deleted, and jobs */
-    bool is_enabled, is_deleted;
+    msec since;         /* created or enabled then */
+    uint32_t refs : 30; /* itself while it is not deleted, and jobs */
+    bool is_enabled : 1, is_deleted : 1;
 };
+
+static inline const struct led_rule_spec *led_rule_spec(const struct led_rule *r)
+{
+    return &((const struct led_manner *)led_linked(r, r->manner))->spec;
+}
 
 /* The rule stands behind its event's others, and is not enabled. */
 struct led_rule *led_rule_add(
@@ -508,10 +511,15 @@ struct led_stream {
     size_t left;
     struct map saved; /* occurrence -> index */
     struct arena *scratch;
+    struct led_event **events; /* operands first; the first has number 1 */
+    size_t event_count, event_cap;
+    uint32_t *numbers;                /* saving: of the events, by their place in memory */
     struct led_occurrence **restored; /* by index */
     size_t count, cap;                /* occurrences met so far */
 };
 
+/* An array of pointers in scratch with room for one more. */
+void *led_sync_room(struct led_stream *s, void *pointers, size_t count, size_t *cap);
 uint64_t led_sync_below(struct led_stream *s, uint64_t v, uint64_t limit);
 void led_sync_note(struct led_stream *s, int64_t *v);
 void led_sync_fail(struct led_stream *s); /* what was restored does not fit */
@@ -519,7 +527,8 @@ void led_sync_u64(struct led_stream *s, uint64_t *v);
 void led_sync_u32(struct led_stream *s, uint32_t *v);
 void led_sync_time(struct led_stream *s, msec *v);
 void led_sync_bool(struct led_stream *s, bool *v);
-void led_sync_text(struct led_stream *s, char **text); /* NULL and all; led_alloc'd */
+void led_sync_text(struct led_stream *s, char **text);           /* NULL and all; in scratch */
+void led_sync_event(struct led_stream *s, struct led_event **e); /* deleted or not; NULL */
 void led_sync_occurrence(struct led_stream *s, struct led_occurrence **o); /* never NULL */
 void led_sync_bag(struct led_stream *s, struct led_bag *b);
 /* A timer of `n`; when restoring, it is initialised and set as it was. */

@@ -9,9 +9,9 @@
 
 struct led_node *led_node_find(const struct led_event *e, enum led_context context)
 {
-    struct led_node *n = led_is_leaf(e) ? NULL : e->nodes;
+    struct led_node *n = led_node_first(e);
     while (n && n->context != context)
-        n = n->next;
+        n = led_node_next(n);
     return n;
 }
 
@@ -37,32 +37,32 @@ struct led_node *led_node_new(
         struct led *led, struct led_event *e, enum led_context context, uint64_t id)
 {
     struct led_node *n = led_alloc(led, bytes_of(e));
-    n->event = e;
+    n->event = led_link_to(e);
     n->id = id;
     n->context = context;
     for (unsigned i = 0; i < e->arity; i++)
         if (!led_operand_is_repeated(e, i))
-            led_listeners_add(led, listeners_of(e->operands[i], context), n);
+            led_listeners_add(led, listeners_of(led_operand(e, i), context), n);
     n->next = e->nodes;
-    e->nodes = n;
+    e->nodes = led_link_to(n);
     led->stats.nodes++;
     return n;
 }
 
 static void node_free(struct led *led, struct led_node *n)
 {
-    struct led_event *e = n->event;
+    struct led_event *e = led_event_of(n);
     if (led_op(e)->close) /* (1) */
         led_op(e)->close(led, n);
-    struct led_node **at = &e->nodes;
-    while (*at != n)
-        at = &(*at)->next;
+    led_link *at = &e->nodes;
+    while (*at != led_link_to(n))
+        at = &((struct led_node *)led_linked(n, *at))->next;
     *at = n->next;
     for (unsigned i = 0; i < e->arity; i++) {
         if (led_operand_is_repeated(e, i))
             continue;
-        led_listeners_remove(led, listeners_of(e->operands[i], n->context), n);
-        led_unneed(led, e->operands[i], n->context);
+        led_listeners_remove(led, listeners_of(led_operand(e, i), n->context), n);
+        led_unneed(led, led_operand(e, i), n->context);
     }
     led_release(led, n, bytes_of(e));
     led->stats.nodes--;
@@ -87,7 +87,7 @@ void led_need(struct led *led, struct led_event *e, enum led_context context)
     if (!n) {
         for (unsigned i = 0; i < e->arity; i++)
             if (!led_operand_is_repeated(e, i))
-                led_need(led, e->operands[i], context);
+                led_need(led, led_operand(e, i), context);
         n = led_node_new(led, e, context, ++led->last_node_id); /* (2) */
         if (led_op(e)->open)
             led_op(e)->open(led, n);

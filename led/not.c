@@ -27,7 +27,7 @@ static bool fits(const struct led_cell *from, const struct led_occurrence *to)
 static void spoil(struct led *led, struct led_node *self, struct led_occurrence *o)
 {
     struct not_state *st = led_state(self);
-    bool useless = led_event_is_instant(self->event->operands[TO]);
+    bool useless = led_event_is_instant(led_operand(led_event_of(self), TO));
     for (struct led_cell *c = st->from.first, *before = NULL, *next; c; c = next) {
         next = c->next;
         if (c->note == MSEC_NEVER && c->o->end <= o->start) /* (1), (2) */

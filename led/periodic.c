@@ -45,7 +45,7 @@ static void wait_for_end(struct led *led, struct led_series *s)
 
 static void catch_up(struct led *led, struct led_node *self, struct led_series *s)
 {
-    msec interval = self->event->span, more = (led->now - s->last) / interval;
+    msec interval = led_event_of(self)->span, more = (led->now - s->last) / interval;
     led_timer_set_class(&s->timer, LED_TICK);
     led_series_next(led, s, s->last + more * interval);
     tick(led, self, s, more < UINT32_MAX ? (uint32_t)more + 1 : UINT32_MAX);

@@ -53,7 +53,7 @@ static void plus_notify(
     bool joins = self->context == LED_CUMULATIVE && !list_is_empty(led_state(self));
     struct pending *p = pending_new(led, self, o);
     if (!joins)
-        led_timer_set(led, &p->timer, o->end + self->event->span); /* (1) */
+        led_timer_set(led, &p->timer, o->end + led_event_of(self)->span); /* (1) */
 }
 
 static void plus_expire(struct led *led, struct led_node *self, struct led_timer *timer)

@@ -25,7 +25,7 @@ static uint64_t hash_of(const struct led_rule_spec *spec)
     return map_hash(key, sizeof key);
 }
 
-static const struct led_manner *manner_take(struct led *led, const struct led_rule_spec *spec)
+static struct led_manner *manner_take(struct led *led, const struct led_rule_spec *spec)
 {
     uint64_t hash = hash_of(spec);
     struct map_node *n = map_first(&led->manners, hash);
@@ -43,9 +43,8 @@ static const struct led_manner *manner_take(struct led *led, const struct led_ru
     return m;
 }
 
-static void manner_drop(struct led *led, const struct led_manner *manner)
+static void manner_drop(struct led *led, struct led_manner *m)
 {
-    struct led_manner *m = (struct led_manner *)manner;
     if (--m->rules)
         return;
     map_remove(&led->manners, &m->by_hash);
@@ -56,38 +55,55 @@ static void manner_drop(struct led *led, const struct led_manner *manner)
 
 struct led_rule *led_rule_first(const struct led_event *e)
 {
-    return e->rules ? list_entry(e->rules, struct led_rule, link) : NULL;
+    return led_linked(e, e->rules);
 }
 
 struct led_rule *led_rule_next(const struct led_rule *r)
 {
-    struct list *next = r->link.next;
-    return next == r->event->rules ? NULL : list_entry(next, struct led_rule, link);
+    return r->next == led_rule_event(r)->rules ? NULL : led_linked(r, r->next);
+}
+
+static void ring_append(struct led_event *e, struct led_rule *r)
+{
+    struct led_rule *first = led_rule_first(e), *last = r;
+    if (first)
+        last = led_linked(first, first->prev);
+    else
+        first = r;
+    r->prev = led_link_to(last);
+    r->next = led_link_to(first);
+    last->next = first->prev = led_link_to(r);
+    e->rules = led_link_to(first);
+}
+
+static void ring_remove(struct led_event *e, struct led_rule *r)
+{
+    struct led_rule *next = led_linked(r, r->next), *prev = led_linked(r, r->prev);
+    next->prev = r->prev;
+    prev->next = r->next;
+    if (e->rules == led_link_to(r))
+        e->rules = next == r ? 0 : r->next;
 }
 
 struct led_rule *led_rule_add(
         struct led *led, struct led_event *e, const struct led_rule_spec *spec)
 {
     struct led_rule *r = led_alloc_of(led, struct led_rule);
-    r->event = e;
-    r->manner = manner_take(led, spec);
+    r->event = led_link_to(e);
+    r->manner = led_link_to(manner_take(led, spec));
     r->arg = spec->arg;
     r->key = spec->key;
     r->refs = 1;
     e->users++;
-    list_init(&r->link);
-    if (e->rules)
-        list_append(e->rules, &r->link);
-    else
-        e->rules = &r->link;
+    ring_append(e, r);
     led->stats.rules++;
     return r;
 }
 
 void led_rule_set_spec(struct led *led, struct led_rule *r, const struct led_rule_spec *spec)
 {
-    const struct led_manner *old = r->manner;
-    r->manner = manner_take(led, spec);
+    struct led_manner *old = led_linked(r, r->manner);
+    r->manner = led_link_to(manner_take(led, spec));
     r->arg = spec->arg;
     manner_drop(led, old);
 }
@@ -111,7 +127,7 @@ void led_rule_enable(struct led *led, struct led_rule *r)
         return;
     r->since = led->now;
     r->is_enabled = true;
-    led_need(led, r->event, r->manner->spec.context);
+    led_need(led, led_rule_event(r), led_rule_spec(r)->context);
 }
 
 void led_rule_disable(struct led *led, struct led_rule *r)
@@ -119,7 +135,7 @@ void led_rule_disable(struct led *led, struct led_rule *r)
     if (!r->is_enabled)
         return;
     r->is_enabled = false;
-    led_unneed(led, r->event, r->manner->spec.context); /* (1) */
+    led_unneed(led, led_rule_event(r), led_rule_spec(r)->context); /* (1) */
 }
 
 bool led_rule_is_enabled(const struct led_rule *r)
@@ -129,14 +145,14 @@ bool led_rule_is_enabled(const struct led_rule *r)
 
 struct led_event *led_rule_event(const struct led_rule *r)
 {
-    return r->event;
+    return led_linked(r, r->event);
 }
 
 void led_rule_unref(struct led *led, struct led_rule *r)
 {
     if (--r->refs)
         return;
-    manner_drop(led, r->manner);
+    manner_drop(led, led_linked(r, r->manner));
     led_release(led, r, sizeof *r);
 }
 
@@ -147,12 +163,9 @@ void led_rule_delete(struct led *led, struct led_rule *r)
     CHECK(!r->is_deleted);
     led_rule_disable(led, r);
     r->is_deleted = true; /* (2) */
-    struct led_event *e = r->event;
-    struct led_rule *next = led_rule_next(r);
-    if (e->rules == &r->link)
-        e->rules = next ? &next->link : NULL;
-    list_remove(&r->link);
-    r->event = NULL;
+    struct led_event *e = led_rule_event(r);
+    ring_remove(e, r);
+    r->event = 0;
     led_event_unuse(led, e);
     led->stats.rules--;
     led_rule_unref(led, r);

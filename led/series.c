@@ -13,18 +13,13 @@
 
 /* ---- what opened a window ---- */
 
-static bool opens_by_leaf(const struct led_node *n)
-{
-    return led_is_leaf(n->event->operands[0]);
-}
-
-static void opener_keep(struct led_series *s, struct led_occurrence *from)
+static void opener_keep(
+        struct led_series *s, const struct led_event *operand, struct led_occurrence *from)
 {
     s->from.end = from->end;
-    if (opens_by_leaf(s->timer.node)) {
+    if (from->event == operand && from->data == 0) {
         s->from.arrival = from->arrival;
         s->from.number = from->number;
-        s->from.data = from->data;
     } else {
         s->from.kept = led_ref(from);
     }
@@ -32,47 +27,60 @@ static void opener_keep(struct led_series *s, struct led_occurrence *from)
 
 void led_series_mix(struct led *led, const struct led_series *s)
 {
-    const struct led_node *n = s->timer.node;
-    if (!opens_by_leaf(n)) {
+    if (!s->from.arrival) {
         led_mix(led, s->from.kept);
         return;
     }
-    struct led_occurrence *o = led_occurrence_again(
-            led, n->event->operands[0], s->from.end, s->from.arrival, s->from.number);
-    o->data = s->from.data;
+    struct led_event *of = led_operand(led_event_of(led_timer_node(&s->timer)), 0);
+    struct led_occurrence *o =
+            led_occurrence_again(led, of, s->from.end, s->from.arrival, s->from.number);
     led_mix(led, o);
     led_unref(led, o);
 }
 
 /* ---- the ring of a node's series ---- */
 
+static struct led_series *newest(const struct led_node *self)
+{
+    const struct led_series_ring *ring = led_state((struct led_node *)self);
+    return led_linked(ring, ring->newest);
+}
+
+static struct led_series *next_of(const struct led_series *s)
+{
+    return led_linked(s, s->timer.next);
+}
+
 struct led_series *led_series_oldest(struct led_node *self)
 {
-    struct led_series_ring *ring = led_state(self);
-    return ring->newest ? ring->newest->next : NULL;
+    return newest(self) ? next_of(newest(self)) : NULL;
 }
 
 struct led_series *led_series_after(struct led_node *self, const struct led_series *s)
 {
-    struct led_series_ring *ring = led_state(self);
-    return s == ring->newest ? NULL : s->next;
+    return s == newest(self) ? NULL : next_of(s);
+}
+
+static uint32_t count(struct led_node *self)
+{
+    return ((struct led_series_ring *)led_state(self))->count;
 }
 
 static size_t bytes_of(const struct led_node *n)
 {
-    bool collects = led_op(n->event) == &led_op_periodic_star;
+    bool collects = led_op(led_event_of(n)) == &led_op_periodic_star;
     return sizeof(struct led_series) + (collects ? sizeof(struct led_bag) : 0);
 }
 
 static struct led_series *append(struct led *led, struct led_node *self)
 {
     struct led_series_ring *ring = led_state(self);
-    struct led_series *s = led_alloc(led, bytes_of(self));
-    s->next = ring->newest ? ring->newest->next : s;
-    if (ring->newest)
-        ring->newest->next = s;
-    ring->newest = s;
-    self->open++;
+    struct led_series *s = led_alloc(led, bytes_of(self)), *before = newest(self);
+    s->timer.next = before ? before->timer.next : led_link_to(s);
+    if (before)
+        before->timer.next = led_link_to(s);
+    ring->newest = led_link_to(s);
+    ring->count++;
     return s;
 }
 
@@ -81,14 +89,14 @@ static void cut(struct led *led, struct led_node *self, struct led_series *befor
 {
     struct led_series_ring *ring = led_state(self);
     if (!before)
-        before = ring->newest;
-    struct led_series *s = before->next;
-    before->next = s->next;
-    if (ring->newest == s)
-        ring->newest = before == s ? NULL : before;
-    self->open--;
+        before = newest(self);
+    struct led_series *s = next_of(before);
+    before->timer.next = s->timer.next;
+    if (newest(self) == s)
+        ring->newest = before == s ? 0 : led_link_to(before);
+    ring->count--;
     led_timer_stop(led, &s->timer);
-    if (!opens_by_leaf(self))
+    if (!s->from.arrival)
         led_unref(led, s->from.kept);
     if (bytes_of(self) > sizeof *s)
         led_bag_clear(led, s->collected);
@@ -97,7 +105,7 @@ static void cut(struct led *led, struct led_node *self, struct led_series *befor
 
 void led_series_close(struct led *led, struct led_node *self)
 {
-    while (self->open)
+    while (count(self))
         cut(led, self, NULL);
 }
 
@@ -105,7 +113,7 @@ void led_series_close(struct led *led, struct led_node *self)
 
 static void arm(struct led *led, struct led_series *s)
 {
-    led_timer_set(led, &s->timer, s->last + s->timer.node->event->span);
+    led_timer_set(led, &s->timer, s->last + led_event_of(led_timer_node(&s->timer))->span);
 }
 
 void led_series_open(
@@ -113,22 +121,22 @@ void led_series_open(
 {
     if (self->context == LED_RECENT) /* (2) */
         led_series_close(led, self);
-    if (self->context == LED_UNRESTRICTED && self->open == LED_KEEP_MAX) {
+    if (self->context == LED_UNRESTRICTED && count(self) == LED_KEEP_MAX) {
         cut(led, self, NULL);
         led->stats.dropped++;
     }
     struct led_series *s = append(led, self);
     led_timer_init(led, &s->timer, self, LED_TICK);
-    opener_keep(s, from);
+    opener_keep(s, led_operand(led_event_of(self), 0), from);
     s->last = last_tick;
-    if (self->context != LED_CUMULATIVE || self->open == 1)
+    if (self->context != LED_CUMULATIVE || count(self) == 1)
         arm(led, s); /* (1) */
 }
 
 /* The clock of the oldest has gone with it; the next one's grid goes on from now. */
 static void take_over(struct led *led, struct led_series *s)
 {
-    msec interval = s->timer.node->event->span;
+    msec interval = led_event_of(led_timer_node(&s->timer))->span;
     s->last += (led->now - s->last) / interval * interval;
     arm(led, s);
 }
@@ -172,7 +180,7 @@ void led_series_rearm(struct led *led, struct led_node *self)
         /* At the end of a gap the interval is read again anyway. */
         if (!led_timer_is_set(&s->timer) || led_timer_class(&s->timer) == LED_CATCH_UP)
             continue;
-        msec at = s->last + self->event->span;
+        msec at = s->last + led_event_of(self)->span;
         led_timer_set(led, &s->timer, at > led->now ? at : led->now); /* (3) */
     }
 }
@@ -182,13 +190,13 @@ void led_series_rearm(struct led *led, struct led_node *self)
 static void opener_sync(struct led_stream *st, struct led_opener *from, bool is_leaf)
 {
     led_sync_time(st, &from->end);
-    if (!is_leaf) {
-        led_sync_occurrence(st, &from->kept);
-        return;
-    }
     from->arrival = led_sync_below(st, from->arrival, st->led->last_arrival + 1);
-    led_sync_u64(st, &from->number);
-    led_sync_u64(st, &from->data);
+    if (from->arrival && is_leaf)
+        led_sync_u64(st, &from->number);
+    else if (from->arrival)
+        led_sync_fail(st);
+    else
+        led_sync_occurrence(st, &from->kept);
 }
 
 void led_series_sync(struct led_stream *st, struct led_node *self)
@@ -199,7 +207,7 @@ void led_series_sync(struct led_stream *st, struct led_node *self)
             s = append(st->led, self);
         led_sync_timer(st, self, &s->timer, LED_TICK);
         led_sync_u32(st, &s->timer.heap.tag);
-        opener_sync(st, &s->from, opens_by_leaf(self));
+        opener_sync(st, &s->from, led_is_leaf(led_operand(led_event_of(self), 0)));
         led_sync_time(st, &s->last);
         if (bytes_of(self) > sizeof *s)
             led_sync_bag(st, s->collected);
@@ -218,7 +226,7 @@ enum err led_rearm(struct led *led, struct led_event *e, msec interval, struct f
         return fault_set(f, ERR_NAME, "event is deleted");
     led_event_unkey(led, e); /* it is no longer what its key says */
     e->span = interval;
-    for (struct led_node *n = e->nodes; n; n = n->next)
+    for (struct led_node *n = led_node_first(e); n; n = led_node_next(n))
         led_op(e)->rearm(led, n);
     return OK;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC UINT64_C(0x0000000244454c56) /* "VLED", and the version */
+#define MAGIC UINT64_C(0x0000000344454c56) /* "VLED", and the version */
 
 /* ---- clocks and counters ---- */
 
@@ -41,11 +41,11 @@ static struct led_event **events_by_height(const struct led *led, struct arena *
     struct led_event **all = arena_array_of(scratch, led->stats.events + 1, struct led_event *);
     size_t below[LED_HEIGHT_MAX + 2] = {0}; /* how many are less high */
     struct led_event *e;
-    for (uint32_t id = 0; (e = led_index_next(led, &id));)
+    for (size_t at = 0; (e = led_index_next(led, &at));)
         below[e->height + 1]++;
     for (unsigned h = 1; h < countof(below); h++)
         below[h] += below[h - 1];
-    for (uint32_t id = 0; (e = led_index_next(led, &id));)
+    for (size_t at = 0; (e = led_index_next(led, &at));)
         all[below[e->height]++] = e;
     return all;
 }
@@ -69,16 +69,18 @@ static void sync_event_rest(struct led_stream *s, struct led_event *e)
 
 static void save_event(struct led_stream *s, struct led_event *e)
 {
-    led_sync_below(s, led_event_id(e), UINT64_MAX);
     led_sync_below(s, e->op, led_op_count);
     led_sync_below(s, led_arity(e), LED_ANY_MAX + 1);
-    for (unsigned i = 0; i < led_arity(e); i++)
-        led_sync_below(s, led_event_id(e->operands[i]), UINT64_MAX);
+    for (unsigned i = 0; i < led_arity(e); i++) {
+        struct led_event *operand = led_operand(e, i);
+        led_sync_event(s, &operand);
+    }
     char *name = (char *)led_event_name(e);
     if (led_op(e)->param == LED_PARAM_NAME)
         led_sync_text(s, &name);
     led_sync_note(s, &e->param);
     sync_event_rest(s, e);
+    s->numbers[led_mem_place(&s->led->mem, e)] = (uint32_t)++s->event_count;
 }
 
 static bool param_is_sound(const struct led_wish *w)
@@ -106,15 +108,14 @@ static bool arity_is_sound(const struct led_op *op, uint64_t arity)
 
 static void restore_event(struct led_stream *s)
 {
-    uint64_t id = led_sync_below(s, 0, UINT32_MAX);
     const struct led_op *op = led_ops[led_sync_below(s, 0, led_op_count)];
     uint64_t arity = led_sync_below(s, 0, LED_ANY_MAX + 1);
     struct led_event *operands[LED_ANY_MAX];
     if (!arity_is_sound(op, arity))
         led_sync_fail(s);
     for (uint64_t i = 0; i < arity && !s->has_failed; i++) {
-        operands[i] = led_event_by_id(s->led, led_sync_below(s, 0, UINT32_MAX));
-        if (!operands[i] || operands[i]->height >= LED_HEIGHT_MAX)
+        led_sync_event(s, &operands[i]);
+        if (!operands[i] || operands[i]->is_deleted || operands[i]->height >= LED_HEIGHT_MAX)
             led_sync_fail(s);
     }
     struct led_wish w = {.op = op, .arity = (unsigned)arity, .operands = operands};
@@ -127,12 +128,9 @@ static void restore_event(struct led_stream *s)
         return;
     }
     struct led_event *e = led_event_new(s->led, &w, name);
-    if (name)
-        led_release(s->led, name, strlen(name) + 1);
-    if (!led_index_put(s->led, e, (uint32_t)id)) {
-        led_sync_fail(s);
-        return;
-    }
+    led_index_add(s->led, e);
+    s->events = led_sync_room(s, s->events, s->event_count, &s->event_cap);
+    s->events[s->event_count++] = e;
     sync_event_rest(s, e);
     if (arity == 0 && op->operands && !e->is_deleted)
         led_sync_fail(s);
@@ -140,51 +138,48 @@ static void restore_event(struct led_stream *s)
 
 static void sync_events(struct led_stream *s)
 {
-    struct led_event **all = s->is_saving ? events_by_height(s->led, s->scratch) : NULL;
-    for (size_t i = 0; led_sync_more(s, all && all[i]); i++) {
+    if (s->is_saving)
+        s->events = events_by_height(s->led, s->scratch);
+    while (led_sync_more(s, s->is_saving && s->events[s->event_count])) {
         if (s->is_saving)
-            save_event(s, all[i]);
+            save_event(s, s->events[s->event_count]);
         else
             restore_event(s);
     }
-    if (!s->is_saving)
-        led_index_restored(s->led);
 }
 
 /* ---- nodes ---- */
 
 static struct led_event *sync_event_name(struct led_stream *s, struct led_event *e)
 {
-    uint64_t id = e ? led_event_id(e) : 0;
-    led_sync_u64(s, &id);
-    if (s->is_saving)
-        return e;
-    e = s->has_failed ? NULL : led_event_by_id(s->led, id);
-    if (!e)
+    led_sync_event(s, &e);
+    if (!e || e->is_deleted) {
         led_sync_fail(s);
+        return NULL;
+    }
     return e;
 }
 
 static bool has_operands(const struct led_event *e, enum led_context context)
 {
     for (unsigned i = 0; i < e->arity; i++)
-        if (!led_is_leaf(e->operands[i]) && !led_node_find(e->operands[i], context))
+        if (!led_is_leaf(led_operand(e, i)) && !led_node_find(led_operand(e, i), context))
             return false;
     return true;
 }
 
 static void need_operands(struct led *led, const struct led_node *n)
 {
-    for (unsigned i = 0; i < n->event->arity; i++)
-        if (!led_operand_is_repeated(n->event, i))
-            (void)led_need_restored(
-                    led, n->event->operands[i], n->context); /* they are there */
+    const struct led_event *e = led_event_of(n);
+    for (unsigned i = 0; i < e->arity; i++)
+        if (!led_operand_is_repeated(e, i))
+            (void)led_need_restored(led, led_operand(e, i), n->context); /* they are there */
 }
 
 /* Ids must grow: `after` is the last one's. */
 static struct led_node *sync_node(struct led_stream *s, struct led_node *n, uint64_t after)
 {
-    struct led_event *e = sync_event_name(s, n ? n->event : NULL);
+    struct led_event *e = sync_event_name(s, n ? led_event_of(n) : NULL);
     enum led_context context =
             (enum led_context)led_sync_below(s, n ? n->context : 0, LED_CONTEXT_COUNT);
     uint64_t id = led_sync_below(s, n ? n->id : 0, s->led->last_node_id + 1);
@@ -261,7 +256,7 @@ static void restore_rule(struct led_stream *s, struct led_event *e, const struct
 
 static void save_rule(struct led_stream *s, const struct led_rule *r)
 {
-    struct led_rule_spec spec = r->manner->spec;
+    struct led_rule_spec spec = *led_rule_spec(r);
     msec since = r->since;
     bool is_enabled = r->is_enabled;
     spec.key = r->key;
@@ -272,8 +267,8 @@ static void save_rule(struct led_stream *s, const struct led_rule *r)
 
 static void save_rules(struct led_stream *s)
 {
-    struct led_event *e;
-    for (uint32_t id = 0; (e = led_index_next(s->led, &id));) {
+    for (size_t i = 0; i < s->event_count; i++) {
+        struct led_event *e = s->events[i];
         for (struct led_rule *r = led_rule_first(e); r; r = led_rule_next(r)) {
             led_sync_more(s, true);
             sync_event_name(s, e);
@@ -298,8 +293,8 @@ static void restore_rules(struct led_stream *s, const struct binding *b)
 static bool everything_is_needed(const struct led *led)
 {
     struct led_event *e;
-    for (uint32_t id = 0; (e = led_index_next(led, &id));) {
-        for (struct led_node *n = led_is_leaf(e) ? NULL : e->nodes; n; n = n->next)
+    for (size_t at = 0; (e = led_index_next(led, &at));) {
+        for (struct led_node *n = led_node_first(e); n; n = led_node_next(n))
             if (n->users == 0)
                 return false;
         if (led_event_is_absolute(e, NULL) && e->needs == 0 &&
@@ -316,6 +311,7 @@ enum err led_save(struct led *led, struct buf *out, struct fault *f)
     SCRATCH struct arena *scratch = arena_new(NULL, "led save");
     struct led_stream s = {.led = led, .is_saving = true, .out = out, .scratch = scratch};
     size_t before = out->len;
+    s.numbers = arena_array_of(scratch, led->mem.used / LED_MEM_GRAIN, uint32_t);
     map_init(&s.saved);
     led_sync_below(&s, MAGIC, UINT64_MAX);
     sync_head(&s);

@@ -4,7 +4,7 @@
  * restores them; so the two cannot disagree.
  *  (1) Numbers are little-endian, 8 bytes; the format does not depend on the machine.
  *  (2) An occurrence is written where it is first met and named by its index afterwards, so
- *      what was shared is shared again.
+ *      what was shared is shared again.  Events, which come first, are named likewise.
  *  (3) Bytes that are restored need not be trusted: whatever does not fit fails the stream,
  *      and a failed stream yields zeros, ends every list, and reads nothing more.
  */
@@ -105,10 +105,30 @@ void led_sync_text(struct led_stream *s, char **text)
         led_sync_fail(s);
         return;
     }
-    *text = led_alloc(s->led, len + 1);
-    memcpy(*text, s->in, len);
+    *text = arena_strndup(s->scratch, (const char *)s->in, len);
     s->in += len;
     s->left -= len;
+}
+
+/* ---- names: (2) ---- */
+
+void *led_sync_room(struct led_stream *s, void *pointers, size_t count, size_t *cap)
+{
+    if (count < *cap)
+        return pointers;
+    *cap = *cap ? 2 * *cap : 256;
+    void *more = arena_zalloc(s->scratch, arena_array_bytes(*cap, sizeof(void *)));
+    if (count)
+        memcpy(more, pointers, count * sizeof(void *));
+    return more;
+}
+
+void led_sync_event(struct led_stream *s, struct led_event **e)
+{
+    uint64_t number = s->is_saving && *e ? s->numbers[led_mem_place(&s->led->mem, *e)] : 0;
+    number = led_sync_below(s, number, s->event_count + 1);
+    if (!s->is_saving)
+        *e = number ? s->events[number - 1] : NULL;
 }
 
 /* ---- occurrences: (2) ---- */
@@ -128,27 +148,17 @@ static void remember(struct led_stream *s, struct led_occurrence *o)
         map_insert(&s->saved, &v->node, o->arrival);
         return;
     }
-    if (s->count == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 256;
-        struct led_occurrence **more = arena_array_of(s->scratch, cap, struct led_occurrence *);
-        if (s->count)
-            memcpy(more, s->restored, s->count * sizeof more[0]);
-        s->restored = more;
-        s->cap = cap;
-    }
+    s->restored = led_sync_room(s, s->restored, s->count, &s->cap);
     s->restored[s->count++] = o;
 }
 
 static void sync_event_of(struct led_stream *s, struct led_occurrence *o)
 {
-    if (!led_sync_more(s, o->event != NULL))
+    struct led_event *e = o->event;
+    led_sync_event(s, &e);
+    if (s->is_saving || !e)
         return;
-    uint64_t id = o->event ? led_event_id(o->event) : 0;
-    led_sync_u64(s, &id);
-    if (s->is_saving)
-        return;
-    struct led_event *e = led_index_get(s->led, id);
-    if (!e || !led_is_leaf(e)) {
+    if (!led_is_leaf(e)) {
         led_sync_fail(s);
         return;
     }
@@ -245,7 +255,7 @@ void led_sync_timer(struct led_stream *s, struct led_node *n, struct led_timer *
         return;
     heap_node_init(&t->heap);
     t->heap.order = order;
-    t->node = n;
+    t->node = led_link_to(n);
     led_timer_set_class(t, class);
     if (is_set && !s->has_failed)
         led_timer_set(s->led, t, at);

@@ -24,7 +24,7 @@ void led_timer_init(
 {
     heap_node_init(&t->heap);
     t->heap.order = led_timer_order(led, class);
-    t->node = n;
+    t->node = led_link_to(n);
 }
 
 uint64_t led_timer_reorder(uint64_t order, enum led_timer_class class)
@@ -86,7 +86,8 @@ static void expire(struct led *led, const struct due *due)
     } else {
         struct led_timer *t = container_of(due->timer, struct led_timer, heap);
         led_timer_stop(led, t);
-        led_op(t->node->event)->expire(led, t->node, t);
+        struct led_node *n = led_timer_node(t);
+        led_op(led_event_of(n))->expire(led, n, t);
     }
     led_signal_end(led, is_outermost);
 }

@@ -11,7 +11,7 @@ static void operands_text(
     for (unsigned i = 0; i < count; i++) {
         if (i)
             buf_puts(out, ", ");
-        led_event_text(e->operands[first + i], out);
+        led_event_text(led_operand(e, first + i), out);
     }
 }
 
@@ -33,11 +33,11 @@ void led_event_text(const struct led_event *e, struct buf *out)
     }
     buf_printf(out, "%s(", led_op(e)->name);
     if (led_op(e) == &led_op_not) {
-        led_event_text(e->operands[1], out);
+        led_event_text(led_operand(e, 1), out);
         buf_puts(out, ")[");
-        led_event_text(e->operands[0], out);
+        led_event_text(led_operand(e, 0), out);
         buf_puts(out, ", ");
-        led_event_text(e->operands[2], out);
+        led_event_text(led_operand(e, 2), out);
         buf_putc(out, ']');
         return;
     }
@@ -62,7 +62,7 @@ void led_stats_get(const struct led *led, struct led_stats *ret_stats)
     *ret_stats = led->stats;
     ret_stats->nodes += led->needed_leaves;
     ret_stats->timers = (size_t)led->delays.count + led->walls.count;
-    ret_stats->bytes = arena_bytes(led->mem.arena) +
+    ret_stats->bytes = sizeof *led + led->mem.open + led->queue_cap * sizeof led->queue[0] +
                        ((size_t)led->delays.cap + led->walls.cap) * sizeof(struct heap_node *) +
                        (led->manners.mask + 1) * sizeof(void *) + led_index_bytes(led);
 }
@@ -80,8 +80,8 @@ struct led_node **led_nodes_by_age(const struct led *led, struct arena *scratch)
     struct led_node **nodes = arena_array_of(scratch, led->stats.nodes + 1, struct led_node *);
     size_t count = 0;
     struct led_event *e;
-    for (uint32_t id = 0; (e = led_index_next(led, &id));)
-        for (struct led_node *n = led_is_leaf(e) ? NULL : e->nodes; n; n = n->next)
+    for (size_t at = 0; (e = led_index_next(led, &at));)
+        for (struct led_node *n = led_node_first(e); n; n = led_node_next(n))
             nodes[count++] = n;
     CHECK(count == led->stats.nodes);
     qsort(nodes, count, sizeof *nodes, by_age);
@@ -98,13 +98,13 @@ static size_t rules_on(const struct led_event *e, enum led_context context)
 {
     size_t count = 0;
     for (struct led_rule *r = led_rule_first(e); r; r = led_rule_next(r))
-        count += r->is_enabled && (led_is_leaf(e) || r->manner->spec.context == context);
+        count += r->is_enabled && (led_is_leaf(e) || led_rule_spec(r)->context == context);
     return count;
 }
 
 static void view_leaf(const struct led *led, struct led_event *e, struct led_node_view *v)
 {
-    *v = (struct led_node_view){.id = e->id,
+    *v = (struct led_node_view){.id = led_event_id(e),
             .operator_name = led_op(e)->name,
             .event = e,
             .occurrences = led_event_count(e),
@@ -127,7 +127,8 @@ static void look_at_timers(
 {
     for (uint32_t i = 0; i < h->count; i++) {
         struct led_timer *t = container_of(h->nodes[i], struct led_timer, heap);
-        struct led_node **n = bsearch(&t->node, nodes, count, sizeof *nodes, by_age);
+        struct led_node *of = led_timer_node(t);
+        struct led_node **n = bsearch(&of, nodes, count, sizeof *nodes, by_age);
         CHECK(n);
         struct pending *c = &pending[n - nodes];
         if (c->timers++ == 0 || t->heap.at < c->next)
@@ -138,7 +139,7 @@ static void look_at_timers(
 static void view_node(
         const struct led_node *n, const struct pending *c, struct led_node_view *v)
 {
-    const struct led_event *e = n->event;
+    const struct led_event *e = led_event_of(n);
     *v = (struct led_node_view){
             .id = view_id(n),
             .operator_name = led_op(e)->name,
@@ -151,8 +152,9 @@ static void view_node(
             .next = c->timers ? c->next : MSEC_NEVER,
     };
     for (unsigned i = 0; i < e->arity; i++) {
-        struct led_node *operand = led_node_find(e->operands[i], n->context);
-        v->operands[i] = operand ? view_id(operand) : e->operands[i]->id;
+        struct led_event *operand = led_operand(e, i);
+        struct led_node *node = led_node_find(operand, n->context);
+        v->operands[i] = node ? view_id(node) : led_event_id(operand);
     }
 }
 
@@ -164,7 +166,7 @@ void led_each_node(const struct led *led, led_node_fn *fn, void *ctx)
     struct pending *pending = arena_array_of(scratch, count + 1, struct pending);
     struct led_node_view v;
     struct led_event *e;
-    for (uint32_t id = 0; (e = led_index_next(led, &id));) {
+    for (size_t at = 0; (e = led_index_next(led, &at));) {
         if (led_leaf_is_needed(e)) {
             view_leaf(led, e, &v);
             fn(ctx, &v);

@@ -1,12 +1,16 @@
 /* Chat services: which one a URL belongs to, and its body filled in.
  *
- * There is no template language: a fixed set of {names}, replaced in one pass, each as the
- * inside of a JSON string.  What was put in is never looked at again.
+ *  (1) Nothing a page says is a link, a mention or a format: what a service would take for one
+ *      is marked as text.
+ *  (2) There is no template language: a fixed set of {names}, replaced in one pass, each as the
+ *      inside of a JSON string.  What was put in is never looked at again.
  */
 #include "base/json.h"
 #include "notify/notify_int.h"
 
-enum { CHAT_CHARACTERS = 1800 }; /* Discord takes 2000 in all, the others more */
+/* Discord takes 2000 in all, the others more; Slack's and Teams' forms hold titles like this.
+ */
+enum { TITLE_CHARACTERS = 150, TEXT_CHARACTERS = 1800 };
 
 static const struct chat chats_known[] = {
 #define CHAT(...) {__VA_ARGS__},
@@ -107,36 +111,86 @@ static void put_inside(struct buf *out, struct str s)
     buf_append(out, buf_text(&text) + 1, text.len - 2);
 }
 
-static void put_field(struct str name, const struct notify *n, const struct notify_message *m,
-        struct buf *out)
+/* Where in a text a character stands. */
+struct spot {
+    bool begins; /* nothing but spaces stands before it in its line */
+    bool in_url; /* a reader wants to follow it, so it is not taken apart */
+};
+
+static struct spot spot_of(struct spot before, const char *at, struct str all)
+{
+    struct str rest = {at, (size_t)(all.ptr + all.len - at)};
+    bool apart = *at == ' ' || *at == '\n';
+    return (struct spot){
+            .begins = at == all.ptr || at[-1] == '\n' || (before.begins && at[-1] == ' '),
+            .in_url = !apart && (before.in_url || str_starts_nocase(rest, STR("http://")) ||
+                                        str_starts_nocase(rest, STR("https://"))),
+    };
+}
+
+/* What stands before a character so that the service shows it, and nothing else: (1). */
+static const char *guard_of(enum chat_marks marks, char c, struct spot spot)
+{
+    bool odd = strchr("\\`*|<>[]", c) || (!spot.in_url && strchr("_~#()", c)) ||
+               (spot.begins && strchr("-+", c));
+    return marks == CHAT_MARKDOWN && c && odd ? "\\" : "";
+}
+
+static const char *entity_of(enum chat_marks marks, char c)
+{
+    if (marks != CHAT_ENTITIES)
+        return NULL;
+    return c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : NULL;
+}
+
+/* Lines stay lines; each is cleaned for itself.  At most so many characters come out. */
+static void put_shown(struct buf *out, enum chat_marks marks, struct str text, size_t most)
+{
+    BUF(clean, 1 << 20);
+    for (const char *line = text.ptr, *end = text.ptr + text.len; line < end;) {
+        size_t len = strcspn(line, "\n");
+        escape(&clean, ESCAPE_PLAIN, (struct str){line, len}, 0);
+        line += len + 1;
+        if (line < end)
+            buf_putc(&clean, '\n');
+    }
+    size_t used = 0;
+    struct spot spot = {0};
+    for (size_t i = 0, n; i < clean.len; i += n) {
+        spot = spot_of(spot, clean.data + i, (struct str){clean.data, clean.len});
+        const char *guard = guard_of(marks, clean.data[i], spot);
+        const char *entity = entity_of(marks, clean.data[i]);
+        n = utf8_length(clean.data + i, clean.len - i);
+        used += entity ? strlen(entity) : 1 + strlen(guard);
+        if (used >= most) {
+            buf_puts(out, "…");
+            return;
+        }
+        buf_puts(out, entity ? entity : guard);
+        if (!entity)
+            buf_append(out, clean.data + i, n);
+    }
+}
+
+static void put_field(const struct chat *c, struct str name, const struct notify *n,
+        const struct notify_message *m, struct buf *out)
 {
     BUF(text, 1 << 20);
-    BUF(cut, 1 << 20);
-    if (str_equal(name, STR("title")))
+    BUF(shown, 1 << 20);
+    if (str_equal(name, STR("title"))) {
         report_title(m, &text);
-    else if (str_equal(name, STR("text")))
-        notify_text(n, m, &text);
-    else if (str_equal(name, STR("link")))
-        report_link(n, &m->items[0], &text);
-    if (text.len) {
-        /* Lines stay lines: each is cleaned for itself. */
-        struct str left = {text.data, text.len};
-        size_t room = CHAT_CHARACTERS;
-        while (left.len && room) {
-            size_t len = strcspn(left.ptr, "\n");
-            escape(&cut, ESCAPE_PLAIN, (struct str){left.ptr, len}, room);
-            room = room > len + 1 ? room - len - 1 : 0;
-            len += left.ptr[len] == '\n';
-            left.ptr += len;
-            left.len -= len;
-            if (left.len && room)
-                buf_putc(&cut, '\n');
-        }
-        put_inside(out, (struct str){buf_text(&cut), cut.len});
-    } else if (str_equal(name, STR("chat_id")))
-        put_inside(out, query_value(m->target, "chat_id"));
-    else if (str_equal(name, STR("topic")))
-        put_inside(out, last_step(m->target));
+        put_shown(&shown, c->marks, (struct str){buf_text(&text), text.len}, TITLE_CHARACTERS);
+    } else if (str_equal(name, STR("text"))) {
+        report_brief(n, m, &text);
+        put_shown(&shown, c->marks, (struct str){buf_text(&text), text.len}, TEXT_CHARACTERS);
+    } else if (str_equal(name, STR("link"))) {
+        report_link(n, &m->items[0], &shown);
+    } else {
+        struct str value = str_equal(name, STR("chat_id")) ? query_value(m->target, "chat_id")
+                                                           : last_step(m->target);
+        buf_append(&shown, value.ptr, value.len);
+    }
+    put_inside(out, (struct str){buf_text(&shown), shown.len});
 }
 
 /* A name in braces; anything else in braces is the body's own. */
@@ -156,7 +210,7 @@ void chat_body(const struct chat *c, const struct notify *n, const struct notify
         size_t len = *p == '{' ? strcspn(p, "}") : 0;
         struct str name = {p + 1, len ? len - 1 : 0};
         if (len && p[len] == '}' && is_field(name)) {
-            put_field(name, n, m, out);
+            put_field(c, name, n, m, out);
             p += len + 1;
         } else {
             buf_putc(out, *p++);

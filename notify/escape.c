@@ -12,14 +12,6 @@
 
 static const char replacement[] = "\xEF\xBF\xBD";
 
-/* (2) */
-static bool is_odd(uint32_t c)
-{
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
-           (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F || c == 0x061C ||
-           c == 0x2028 || c == 0x2029 || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB);
-}
-
 static const char *entity(char c)
 {
     switch (c) {
@@ -54,7 +46,7 @@ void escape(struct buf *out, enum escape_place place, struct str s, size_t most)
             buf_puts(out, named); /* (1) */
         else if (c == '\n' || c == '\t' || (c == '\r' && n))
             buf_putc(out, ' ');
-        else if (n == 0 || is_odd(c))
+        else if (n == 0 || !utf8_is_harmless(c))
             buf_puts(out, replacement); /* (2), (3) */
         else
             buf_append(out, s.ptr + i, n);

@@ -1,4 +1,4 @@
-/* Names of kinds and looks, and the order of a report. */
+/* Names of kinds, marks and looks, and the order of a report. */
 #include "notify/notify_int.h"
 #include <stdlib.h>
 
@@ -19,6 +19,17 @@ enum notify_kind notify_kind_find(const char *name)
         if (strcmp(kind_names[i], name) == 0)
             return (enum notify_kind)i;
     return NOTIFY_KIND_COUNT;
+}
+
+const char *notify_mark_name(enum notify_mark mark)
+{
+    static const char *const names[] = {[NOTIFY_SAME] = "same",
+            [NOTIFY_INSERTED] = "inserted",
+            [NOTIFY_DELETED] = "deleted",
+            [NOTIFY_UPDATED] = "updated",
+            [NOTIFY_MOVED] = "moved",
+            [NOTIFY_FOUND] = "found"};
+    return names[mark];
 }
 
 static const char *const look_names[] = {
@@ -49,7 +60,23 @@ static int by_importance(const void *x, const void *y)
     return a->id == b->id ? 0 : a->id > b->id ? -1 : 1;
 }
 
+static bool same_topic(const struct notify_item *a, const struct notify_item *b)
+{
+    return strcmp(a->topic ? a->topic : "", b->topic ? b->topic : "") == 0;
+}
+
+/* Each topic follows its most important item. */
 void notify_sort(struct notify_item *items, size_t n)
 {
     qsort(items, n, sizeof *items, by_importance);
+    for (size_t i = 1; i < n; i++) {
+        size_t next = i;
+        while (next < n && !same_topic(&items[i - 1], &items[next]))
+            next++;
+        if (next == n || next == i)
+            continue;
+        struct notify_item moved = items[next];
+        memmove(&items[i + 1], &items[i], (next - i) * sizeof *items);
+        items[i] = moved;
+    }
 }

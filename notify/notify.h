@@ -47,21 +47,32 @@ enum notify_look {
 const char *notify_look_name(enum notify_look look);            /* "side", "merged", "only" */
 bool notify_look_find(const char *name, enum notify_look *ret); /* also "dual frame", ... */
 
-enum notify_mark { NOTIFY_SAME, NOTIFY_INSERTED, NOTIFY_DELETED, NOTIFY_UPDATED, NOTIFY_MOVED };
+enum notify_mark {
+    NOTIFY_SAME,
+    NOTIFY_INSERTED,
+    NOTIFY_DELETED,
+    NOTIFY_UPDATED,
+    NOTIFY_MOVED,
+    NOTIFY_FOUND, /* it is there, which is what was asked for */
+    NOTIFY_MARK_COUNT
+};
+
+const char *notify_mark_name(enum notify_mark mark); /* "same", "inserted", ... */
 
 /* What a line is, so that it can be shown as that. */
 enum notify_shape {
     NOTIFY_TEXT,
     NOTIFY_LINK,
     NOTIFY_IMAGE,
-    NOTIFY_ROW /* cells split by \t */
+    NOTIFY_ROW, /* of a table: cells split by \t */
+    NOTIFY_HEAD /* likewise, and it names the columns */
 };
 
 /* One line of a change. */
 struct notify_line {
     enum notify_mark mark;
     enum notify_shape shape;
-    const char *old, *now; /* NULL where there is none; SAME and MOVED: only `now` */
+    const char *old, *now; /* NULL where there is none; SAME, MOVED and FOUND: only `now` */
     const char *path;      /* where in the page; NULL: not known */
 };
 
@@ -103,7 +114,8 @@ struct notify_message {
     msec now;        /* when this attempt is made */
 };
 
-/* By priority, the highest first, then the newest first. */
+/* By topic; the topics, and what is in them, by priority, the highest first, then the newest
+ * first. */
 void notify_sort(struct notify_item *items, size_t n);
 
 /* ---- delivering --------------------------------------------------------------------- */

@@ -40,6 +40,7 @@ void words_compare(struct arena *life, struct str old, struct str now, struct wo
 /* ---- chat.c: services with a form of their own ---- */
 
 enum chat_where { CHAT_HERE, CHAT_ROOT, CHAT_KEYED };
+enum chat_marks { CHAT_PLAIN, CHAT_ENTITIES, CHAT_MARKDOWN };
 
 struct chat {
     const char *name;
@@ -48,7 +49,8 @@ struct chat {
     enum chat_where where;
     const char *method; /* "POST" or "PUT" */
     const char *type;   /* Content-Type */
-    const char *body;   /* with {fields}, see chat.def */
+    enum chat_marks marks;
+    const char *body; /* with {fields}, see chat.def */
 };
 
 /* NULL: an ordinary webhook.  `chats` is the setting. */
@@ -65,6 +67,8 @@ void report_title(const struct notify_message *m, struct buf *out);
 /* What the item says in a sentence; not escaped. */
 void report_sentence(const struct notify_item *it, struct buf *out);
 void report_counts(const struct notify_item *it, struct buf *out); /* "2 inserted, 1 deleted" */
+/* What a chat shows below the title. */
+void report_brief(const struct notify *n, const struct notify_message *m, struct buf *out);
 void report_link(const struct notify *n, const struct notify_item *it, struct buf *out);
 
 /* One line of the summary record; `value` is empty when there is nothing to say. */

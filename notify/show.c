@@ -15,13 +15,7 @@ static const struct {
         [NOTIFY_DELETED] = {"-", "<", "\033[31m"},
         [NOTIFY_UPDATED] = {"~", "|", "\033[33m"},
         [NOTIFY_MOVED] = {"»", "»", "\033[36m"},
-};
-
-struct pen {
-    struct buf *out;
-    struct arena *life;
-    bool colour;
-    size_t width;
+        [NOTIFY_FOUND] = {"=", "=", "\033[36m"},
 };
 
 static void put_colour(struct pen *p, const char *code)
@@ -37,7 +31,7 @@ static void put_shaped(struct pen *p, const struct notify_line *l, const char *t
         buf_puts(p->out, "[image] ");
     if (l->shape == NOTIFY_LINK && p->colour)
         buf_puts(p->out, "\033[4m");
-    if (l->shape == NOTIFY_ROW) {
+    if (show_is_row(l)) {
         for (struct str row = str_of(text), cell; show_cell(&row, &cell);) {
             escape(p->out, ESCAPE_PLAIN, cell, 0);
             if (row.ptr)
@@ -71,15 +65,39 @@ static void put_signed(struct pen *p, const struct notify_line *l, enum notify_m
     buf_printf(p->out, "%s ", marks[as].sign);
     if (w && p->colour)
         put_runs(p, w, "\033[1;4m", "\033[22;24m");
+    else if (show_is_row(l))
+        show_table_row(p, l);
     else
         put_shaped(p, l, text);
     put_colour(p, "\033[0m");
     buf_putc(p->out, '\n');
 }
 
+/* An update that is one line: a row, or what is not in the text. */
+static bool put_one(struct pen *p, const struct notify_line *l)
+{
+    if (show_is_row(l)) {
+        put_colour(p, marks[NOTIFY_UPDATED].colour);
+        buf_puts(p->out, "  ~ ");
+        put_colour(p, "\033[0m"); /* cells have colours of their own */
+        show_table_row(p, l);
+        buf_putc(p->out, '\n');
+        return true;
+    }
+    if (!show_is_hidden(l))
+        return false;
+    put_signed(p, l, NOTIFY_UPDATED, l->now, NULL);
+    put_colour(p, "\033[2m");
+    buf_puts(p->out, "    (" SHOW_HIDDEN ")\n");
+    put_colour(p, "\033[0m");
+    return true;
+}
+
 static void put_updated(struct pen *p, const struct notify_line *l)
 {
     struct words old, now;
+    if (put_one(p, l))
+        return;
     words_compare(p->life, str_of(l->old), str_of(l->now), &old, &now);
     bool whole = l->shape != NOTIFY_TEXT;
     put_signed(p, l, NOTIFY_DELETED, l->old, whole ? NULL : &old);
@@ -95,13 +113,20 @@ static void put_place(struct pen *p, const char *path)
     buf_putc(p->out, '\n');
 }
 
+static void fit(struct pen *p, const struct notify_part *part, size_t line)
+{
+    if (show_is_row(&part->lines[line]) && line >= p->table.end)
+        show_table_fit(p, part, line);
+}
+
 static void show_only(struct pen *p, const struct notify_part *part)
 {
     for (size_t i = 0; i < part->nlines; i++) {
         const struct notify_line *l = &part->lines[i];
         const char *before = i ? part->lines[i - 1].path : NULL;
-        if (l->mark == NOTIFY_SAME)
+        if (l->mark == NOTIFY_SAME && !show_is_row(l)) /* one that stays names the columns */
             continue;
+        fit(p, part, i);
         if (l->path && (!before || strcmp(before, l->path) != 0))
             put_place(p, l->path);
         if (l->mark == NOTIFY_UPDATED)
@@ -119,34 +144,33 @@ static void put_merged(struct pen *p, const struct notify_line *l)
         put_signed(p, l, l->mark, l->mark == NOTIFY_DELETED ? l->old : l->now, NULL);
         return;
     }
+    if (put_one(p, l))
+        return;
     struct words old, now;
     words_compare(p->life, str_of(l->old), str_of(l->now), &old, &now);
-    buf_puts(p->out, "  ~ ");
-    size_t i = 0, k = 0;
-    while (i < old.n || k < now.n) {
-        if (i < old.n && old.runs[i].changed) {
-            put_colour(p, "\033[9;31m");
-            buf_puts(p->out, p->colour ? "" : "[-");
-            escape(p->out, ESCAPE_PLAIN, str_trim(old.runs[i++].text), 0);
-            buf_puts(p->out, p->colour ? "\033[0m " : "-] ");
+    buf_puts(p->out, l->shape == NOTIFY_IMAGE ? "  ~ [image] " : "  ~ ");
+    for (size_t i = 0, k = 0; i < old.n || k < now.n;) {
+        bool went = i < old.n && old.runs[i].changed;
+        if (went) {
+            show_went(p, str_trim(old.runs[i++].text));
         } else if (k < now.n && now.runs[k].changed) {
-            put_colour(p, "\033[1;32m");
-            buf_puts(p->out, p->colour ? "" : "{+");
-            escape(p->out, ESCAPE_PLAIN, str_trim(now.runs[k++].text), 0);
-            buf_puts(p->out, p->colour ? "\033[0m " : "+} ");
+            show_came(p, str_trim(now.runs[k++].text));
         } else {
             if (k < now.n)
                 escape(p->out, ESCAPE_PLAIN, now.runs[k].text, 0);
             i++;
             k++;
+            continue;
         }
+        if (i < old.n || k < now.n)
+            buf_putc(p->out, ' ');
     }
     buf_putc(p->out, '\n');
 }
 
 /* ---- side by side ---- */
 
-static size_t columns_of(uint32_t c)
+size_t show_columns(uint32_t c)
 {
     bool wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) ||
                 (c >= 0xAC00 && c <= 0xD7A3) || (c >= 0xF900 && c <= 0xFAFF) ||
@@ -163,7 +187,7 @@ static struct str take_line(struct str *s, size_t width, size_t *ret_columns)
     while (at < s->len) {
         uint32_t c;
         size_t n = utf8_decode(s->ptr + at, s->len - at, &c);
-        size_t w = columns_of(c);
+        size_t w = show_columns(c);
         if (columns + w > width)
             break;
         if (c == ' ') {
@@ -210,7 +234,7 @@ static void put_column(struct pen *p, struct str *s, size_t width, const char *c
 
 static void put_sides(struct pen *p, const struct notify_line *l)
 {
-    bool both = l->mark == NOTIFY_SAME || l->mark == NOTIFY_MOVED;
+    bool both = show_is_in_both(l);
     struct str old = flat(p, l, both ? l->now : l->old), now = flat(p, l, l->now);
     size_t half = (p->width - 3) / 2;
     const char *went = l->mark == NOTIFY_UPDATED || l->mark == NOTIFY_DELETED ? "\033[31m" : "";
@@ -245,6 +269,21 @@ bool show_cell(struct str *row, struct str *ret_cell)
     return true;
 }
 
+bool show_is_row(const struct notify_line *l)
+{
+    return l->shape == NOTIFY_ROW || l->shape == NOTIFY_HEAD;
+}
+
+bool show_is_in_both(const struct notify_line *l)
+{
+    return l->mark == NOTIFY_SAME || l->mark == NOTIFY_MOVED || l->mark == NOTIFY_FOUND;
+}
+
+bool show_is_hidden(const struct notify_line *l)
+{
+    return l->mark == NOTIFY_UPDATED && strcmp(l->old, l->now) == 0;
+}
+
 bool show_is_near(const struct notify_part *part, size_t i)
 {
     size_t from = i > CONTEXT ? i - CONTEXT : 0;
@@ -271,6 +310,7 @@ static void show_text(struct pen *p, const struct notify_part *part, enum notify
         hidden = 0;
         if (i == part->nlines)
             break;
+        fit(p, part, i);
         if (look == NOTIFY_SIDE)
             put_sides(p, &part->lines[i]);
         else
@@ -294,6 +334,7 @@ void show_terminal(struct buf *out, const struct notify_item *item, bool colour,
             }
             buf_putc(out, '\n');
         }
+        p.table.end = 0;
         if (item->look == NOTIFY_ONLY)
             show_only(&p, part);
         else

@@ -23,11 +23,17 @@ static const struct {
                 "background:#ffc1ba;text-decoration:none;"},
         [NOTIFY_UPDATED] = {"~", "background:#fff8c5;", ""},
         [NOTIFY_MOVED] = {"&raquo;", "background:#ddf4ff;", ""},
+        [NOTIFY_FOUND] = {"=", "background:#ddf4ff;", ""},
 };
+
+/* What a part is made of: lines, and between them tables. */
+enum block { NOTHING, LINES, TABLE };
 
 struct page {
     struct buf *out;
     struct arena *life;
+    enum notify_look look;
+    enum block in;
 };
 
 static bool is_address(const char *text)
@@ -64,57 +70,96 @@ static void put_text(struct page *p, const struct notify_line *l, const char *te
         escape_text(p->out, ESCAPE_HTML, text);
 }
 
+static void put_changed(struct page *p, enum notify_mark as, struct str text)
+{
+    const char *tag = as == NOTIFY_INSERTED ? "ins" : "del"; /* (3) */
+    buf_printf(p->out, "<%s style=\"%s\">", tag, marks[as].word);
+    escape(p->out, ESCAPE_HTML, text, 0);
+    buf_printf(p->out, "</%s>", tag);
+}
+
 /* The mark ends with the word, not with the space behind it. */
 static void put_runs(struct page *p, const struct words *w, enum notify_mark as)
 {
-    const char *tag = as == NOTIFY_INSERTED ? "ins" : "del"; /* (3) */
     for (size_t i = 0; i < w->n; i++) {
         struct str text = w->runs[i].text, word = str_trim(text);
         if (!w->runs[i].changed) {
             escape(p->out, ESCAPE_HTML, text, 0);
             continue;
         }
-        buf_printf(p->out, "<%s style=\"%s\">", tag, marks[as].word);
-        escape(p->out, ESCAPE_HTML, word, 0);
-        buf_printf(p->out, "</%s>%s", tag, word.len < text.len ? " " : "");
+        put_changed(p, as, word);
+        buf_puts(p->out, word.len < text.len ? " " : "");
     }
-}
-
-/* ---- rows of tables ---- */
-
-/* The cells of one version's row; those that differ from the other's are marked. */
-static void put_cells(struct page *p, const char *text, const char *other, enum notify_mark as)
-{
-    struct str row = str_of(text), others = str_of(other ? other : ""), cell, twin;
-    buf_puts(p->out, "<table role=\"presentation\" style=\"border-collapse:collapse\"><tr>");
-    while (show_cell(&row, &cell)) {
-        bool has = show_cell(&others, &twin);
-        bool changed = other && (!has || !str_equal(cell, twin));
-        buf_printf(p->out, "<td style=\"border:1px solid #d0d7de;padding:2px 8px;%s\">",
-                changed ? marks[as].word : "");
-        if (changed)
-            buf_puts(p->out,
-                    as == NOTIFY_INSERTED ? "<ins style=\"text-decoration:none\">" : "<del>");
-        escape(p->out, ESCAPE_HTML, cell, 0);
-        if (changed)
-            buf_puts(p->out, as == NOTIFY_INSERTED ? "</ins>" : "</del>");
-        buf_puts(p->out, "</td>");
-    }
-    buf_puts(p->out, "</tr></table>");
 }
 
 /* One version's side of a line; `w` NULL: no words are marked. */
 static void put_side(
         struct page *p, const struct notify_line *l, enum notify_mark as, const struct words *w)
 {
-    bool is_old = as == NOTIFY_DELETED;
-    const char *text = is_old ? l->old : l->now, *other = is_old ? l->now : l->old;
-    if (l->shape == NOTIFY_ROW)
-        put_cells(p, text, l->mark == NOTIFY_UPDATED ? other : NULL, as);
-    else if (w && l->shape == NOTIFY_TEXT)
+    if (w && l->shape == NOTIFY_TEXT)
         put_runs(p, w, as);
     else
-        put_text(p, l, text);
+        put_text(p, l, as == NOTIFY_DELETED ? l->old : l->now);
+}
+
+/* ---- blocks ---- */
+
+static void turn_to(struct page *p, enum block to)
+{
+    static const char *const ends[] = {
+            [NOTHING] = "", [LINES] = "</table>\r\n", [TABLE] = "</table></div>\r\n"};
+    if (p->in == to)
+        return;
+    buf_puts(p->out, ends[p->in]);
+    p->in = to;
+    if (to == LINES)
+        buf_printf(p->out,
+                "<table role=\"presentation\" width=\"100%%\" cellspacing=\"0\" "
+                "style=\"border-collapse:collapse;%s\">\r\n",
+                p->look == NOTIFY_SIDE ? "table-layout:fixed;" : "");
+    if (to == TABLE) /* too wide for a small screen: it is moved, not squeezed */
+        buf_puts(p->out, "<div style=\"overflow-x:auto;padding:6px 8px\">"
+                         "<table cellspacing=\"0\" style=\"border-collapse:collapse\">\r\n");
+}
+
+/* ---- rows of tables ---- */
+
+/* Both versions of a cell. */
+static void put_cell(
+        struct page *p, const struct notify_line *l, struct str old, struct str now)
+{
+    enum { SHORT = 10 }; /* such a cell is not broken */
+    bool changed = l->mark == NOTIFY_UPDATED && !str_equal(old, now);
+    buf_printf(p->out, "<td style=\"border:1px solid #d0d7de;padding:3px 6px;%s%s%s\">",
+            changed ? marks[NOTIFY_UPDATED].row : "",
+            l->shape == NOTIFY_HEAD ? "font-weight:600;" : "",
+            old.len <= SHORT && now.len <= SHORT && !changed ? "white-space:nowrap;" : "");
+    if (!changed) {
+        escape(p->out, ESCAPE_HTML, l->mark == NOTIFY_DELETED ? old : now, 0);
+    } else {
+        if (old.len)
+            put_changed(p, NOTIFY_DELETED, old);
+        if (old.len && now.len)
+            buf_putc(p->out, ' ');
+        if (now.len)
+            put_changed(p, NOTIFY_INSERTED, now);
+    }
+    buf_puts(p->out, "</td>");
+}
+
+static void put_table_row(struct page *p, const struct notify_line *l)
+{
+    struct str old = str_of(l->old), now = str_of(l->now);
+    buf_printf(p->out, "<tr style=\"%s\"><td style=\"" SIGN "padding:3px 6px 3px 0\">%s</td>",
+            l->mark == NOTIFY_UPDATED ? "" : marks[l->mark].row, marks[l->mark].sign);
+    for (;;) {
+        struct str was = {"", 0}, is = {"", 0};
+        bool has_old = show_cell(&old, &was), has_now = show_cell(&now, &is);
+        if (!has_old && !has_now)
+            break;
+        put_cell(p, l, was, is);
+    }
+    buf_puts(p->out, "</tr>\r\n");
 }
 
 /* ---- only what changed, and merged ---- */
@@ -133,9 +178,23 @@ static void put_row(
     buf_puts(p->out, "</td></tr>\r\n");
 }
 
+/* What differs is not to be seen in the text. */
+static void put_hidden_update(struct page *p, const struct notify_line *l)
+{
+    buf_printf(p->out, "<tr style=\"%s\"><td style=\"" SIGN "\">~</td><td style=\"" CELL "\">",
+            marks[NOTIFY_UPDATED].row);
+    put_text(p, l, l->now);
+    buf_puts(p->out,
+            "<div style=\"font-size:12px;color:#57606a\">" SHOW_HIDDEN "</div></td></tr>\r\n");
+}
+
 static void put_both(struct page *p, const struct notify_line *l)
 {
     struct words old, now;
+    if (show_is_hidden(l)) {
+        put_hidden_update(p, l);
+        return;
+    }
     words_compare(p->life, str_of(l->old), str_of(l->now), &old, &now);
     put_row(p, l, NOTIFY_DELETED, &old);
     put_row(p, l, NOTIFY_INSERTED, &now);
@@ -144,7 +203,7 @@ static void put_both(struct page *p, const struct notify_line *l)
 static void put_merged(struct page *p, const struct notify_line *l)
 {
     struct words old, now;
-    if (l->shape != NOTIFY_TEXT) {
+    if (l->shape != NOTIFY_TEXT || show_is_hidden(l)) {
         put_both(p, l);
         return;
     }
@@ -185,8 +244,8 @@ static void put_place(struct page *p, const char *path, int columns)
 static void put_sides(struct page *p, const struct notify_line *l)
 {
     struct words old, now;
-    bool updated = l->mark == NOTIFY_UPDATED;
-    bool both = l->mark == NOTIFY_SAME || l->mark == NOTIFY_MOVED;
+    bool updated = l->mark == NOTIFY_UPDATED && !show_is_hidden(l);
+    bool both = show_is_hidden(l) || show_is_in_both(l);
     if (updated)
         words_compare(p->life, str_of(l->old), str_of(l->now), &old, &now);
     buf_printf(p->out, "<tr><td width=\"50%%\" style=\"" CELL "width:50%%;%s\">",
@@ -208,46 +267,60 @@ static void put_sides(struct page *p, const struct notify_line *l)
 
 /* ---- all looks ---- */
 
-static void put_hidden(struct page *p, size_t hidden)
+static void put_same(struct page *p, size_t hidden)
 {
-    if (hidden)
-        buf_printf(p->out,
-                "<tr><td colspan=\"2\" style=\"padding:2px 8px;font-size:12px;"
-                "color:#57606a;background:#f6f8fa\">&#8943; %zu the same</td></tr>\r\n",
-                hidden);
+    if (!hidden)
+        return;
+    if (p->in == NOTHING)
+        turn_to(p, LINES);
+    buf_printf(p->out,
+            "<tr><td colspan=\"%d\" style=\"padding:2px 8px;font-size:12px;"
+            "color:#57606a;background:#f6f8fa\">&#8943; %zu the same</td></tr>\r\n",
+            p->in == TABLE ? SHOW_COLUMNS : 2, hidden);
 }
 
-static void put_lines(struct page *p, const struct notify_part *part, enum notify_look look)
+static void put_line(struct page *p, const struct notify_line *l)
+{
+    if (show_is_row(l))
+        put_table_row(p, l);
+    else if (p->look == NOTIFY_SIDE)
+        put_sides(p, l);
+    else if (l->mark == NOTIFY_UPDATED && p->look == NOTIFY_MERGED)
+        put_merged(p, l);
+    else if (l->mark == NOTIFY_UPDATED)
+        put_both(p, l);
+    else
+        put_row(p, l, l->mark, NULL);
+}
+
+static void put_lines(struct page *p, const struct notify_part *part)
 {
     size_t hidden = 0;
     const char *path = NULL;
     for (size_t i = 0; i < part->nlines; i++) {
         const struct notify_line *l = &part->lines[i];
-        if (l->mark == NOTIFY_SAME && (look == NOTIFY_ONLY || !show_is_near(part, i))) {
-            hidden += look != NOTIFY_ONLY;
+        bool shown = p->look == NOTIFY_ONLY ? l->mark != NOTIFY_SAME || show_is_row(l)
+                                            : show_is_near(part, i);
+        if (!shown) {
+            hidden += p->look != NOTIFY_ONLY;
             continue;
         }
-        put_hidden(p, hidden);
+        put_same(p, hidden);
         hidden = 0;
+        turn_to(p, show_is_row(l) ? TABLE : LINES);
         if (l->path && (!path || strcmp(path, l->path) != 0))
             put_place(p, l->path, 2);
         path = l->path;
-        if (look == NOTIFY_SIDE)
-            put_sides(p, l);
-        else if (l->mark == NOTIFY_UPDATED && look == NOTIFY_MERGED)
-            put_merged(p, l);
-        else if (l->mark == NOTIFY_UPDATED)
-            put_both(p, l);
-        else
-            put_row(p, l, l->mark, NULL);
+        put_line(p, l);
     }
-    put_hidden(p, hidden);
+    put_same(p, hidden);
+    turn_to(p, NOTHING);
 }
 
 void show_html(struct buf *out, const struct notify_item *item)
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "show");
-    struct page p = {out, scratch};
+    struct page p = {.out = out, .life = scratch, .look = item->look};
     for (size_t i = 0; i < item->nparts; i++) {
         const struct notify_part *part = &item->parts[i];
         buf_puts(out,
@@ -258,12 +331,13 @@ void show_html(struct buf *out, const struct notify_item *item)
             escape_text(out, ESCAPE_HTML, part->remark);
             buf_puts(out, "</span>");
         }
-        buf_puts(out, "</div>\r\n<table role=\"presentation\" width=\"100%\" cellspacing=\"0\""
-                      " style=\"border-collapse:collapse;border:1px solid #d0d7de;" FONT
-                      "font-size:14px;line-height:1.45;");
-        buf_puts(out, item->look == NOTIFY_SIDE ? "table-layout:fixed;\">\r\n" : "\">\r\n");
-        put_lines(&p, part, item->look);
-        buf_puts(out, "</table>\r\n");
+        buf_puts(out, "</div>\r\n");
+        if (part->nlines) {
+            buf_puts(out, "<div style=\"border:1px solid #d0d7de;" FONT
+                          "font-size:14px;line-height:1.45\">\r\n");
+            put_lines(&p, part);
+            buf_puts(out, "</div>\r\n");
+        }
         if (part->left_out)
             buf_printf(out,
                     "<div style=\"" FONT "font-size:12px;color:#57606a\">and %zu more that are"

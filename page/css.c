@@ -1,7 +1,9 @@
-/* CSS selectors: names, *, #id, .class, [attribute], :first-child and its relatives, joined
- * by space, >, + and ~; alternatives by commas. */
+/* CSS selectors: names, *, #id, .class, [attribute], :first-child and its relatives, :not(),
+ * joined by space, >, + and ~; alternatives by commas. */
 #include "page/selector.h"
 #include <stdlib.h>
+
+enum { PLACES_MAX = 1000000 };
 
 static enum err attribute(struct selector_text *t, struct step *step)
 {
@@ -28,19 +30,72 @@ static enum err attribute(struct selector_text *t, struct step *step)
     return selector_take(t, "]") ? OK : selector_error(t, "] or =");
 }
 
-static enum err number(struct selector_text *t, struct test *test)
+static enum err compound(struct selector_text *t, struct step *step);
+
+/* A whole number with its sign, or `*ret` as it was. */
+static bool whole(struct selector_text *t, int *ret)
 {
     char *end;
 
+    if (*t->at != '-' && *t->at != '+' && (*t->at < '0' || *t->at > '9'))
+        return false;
+    long n = strtol(t->at, &end, 10);
+    if (end == t->at)
+        return false;
+    t->at = end;
+    *ret = n > PLACES_MAX ? PLACES_MAX : n < -PLACES_MAX ? -PLACES_MAX : (int)n;
+    return true;
+}
+
+/* "2", "odd", "even", "3n", "-n + 4". */
+static enum err number(struct selector_text *t, struct test *test)
+{
     if (!selector_take(t, "("))
         return selector_error(t, "(");
     selector_skip_space(t);
-    unsigned long n = strtoul(t->at, &end, 10);
-    if (end == t->at || n == 0)
-        return selector_error(t, "a number from 1");
-    t->at = end;
-    test->n = n < 1000000 ? (unsigned)n : 1000000;
+    if (selector_take(t, "odd")) {
+        test->every = 2;
+        test->n = 1;
+    } else if (selector_take(t, "even")) {
+        test->every = test->n = 2;
+    } else {
+        int sign = *t->at == '-' ? -1 : 1;
+        bool counted = whole(t, &test->n);
+        t->at += !counted && (*t->at == '-' || *t->at == '+');
+        if (selector_take(t, "n")) {
+            test->every = counted ? test->n : sign;
+            test->n = 0;
+            selector_skip_space(t);
+            sign = *t->at == '-' ? -1 : 1;
+            if (*t->at == '-' || *t->at == '+') {
+                t->at++;
+                selector_skip_space(t);
+                if (*t->at == '-' || *t->at == '+' || !whole(t, &test->n))
+                    return selector_error(t, "a number");
+                test->n *= sign;
+            }
+        } else if (!counted || test->n < 1) {
+            return selector_error(t, "a number from 1, odd, even, or one like 2n+1");
+        }
+    }
     return selector_take(t, ")") ? OK : selector_error(t, ")");
+}
+
+static enum err without(struct selector_text *t, struct test *test)
+{
+    struct step **last = &test->without;
+
+    if (!selector_take(t, "("))
+        return selector_error(t, "(");
+    do {
+        *last = arena_new_of(t->life, struct step);
+        selector_skip_space(t);
+        enum err e = compound(t, *last);
+        if (e)
+            return e;
+        last = &(*last)->next;
+    } while (selector_take(t, ","));
+    return selector_take(t, ")") ? OK : selector_error(t, ", or )");
 }
 
 static enum err place(struct selector_text *t, struct step *step)
@@ -48,24 +103,31 @@ static enum err place(struct selector_text *t, struct step *step)
     static const struct {
         const char *word;
         enum test_kind kind;
-        unsigned n;
-        bool takes_number;
-    } words[] = {{"first-child", TEST_CHILD_NUMBER, 1, false},
-            {"last-child", TEST_CHILD_NUMBER, 0, false},
-            {"nth-child", TEST_CHILD_NUMBER, 0, true},
-            {"first-of-type", TEST_TYPE_NUMBER, 1, false},
-            {"last-of-type", TEST_TYPE_NUMBER, 0, false},
-            {"nth-of-type", TEST_TYPE_NUMBER, 0, true}};
+        bool from_end, takes_number;
+    } words[] = {{"first-child", TEST_CHILD_NUMBER, false, false},
+            {"last-child", TEST_CHILD_NUMBER, true, false},
+            {"nth-child", TEST_CHILD_NUMBER, false, true},
+            {"nth-last-child", TEST_CHILD_NUMBER, true, true},
+            {"first-of-type", TEST_TYPE_NUMBER, false, false},
+            {"last-of-type", TEST_TYPE_NUMBER, true, false},
+            {"nth-of-type", TEST_TYPE_NUMBER, false, true},
+            {"nth-last-of-type", TEST_TYPE_NUMBER, true, true}};
+    const char *from = t->at;
     char *word = selector_name(t);
 
+    if (word && strcmp(word, "not") == 0)
+        return without(t, selector_test_add(t, step, TEST_NOT));
     for (size_t i = 0; word && i < countof(words); i++) {
         if (strcmp(word, words[i].word) != 0)
             continue;
         struct test *test = selector_test_add(t, step, words[i].kind);
-        test->n = words[i].n;
+        test->from_end = words[i].from_end;
+        test->n = 1;
         return words[i].takes_number ? number(t, test) : OK;
     }
-    return selector_error(t, "first-child, last-child, nth-child(n) or the same of-type");
+    t->at = from;
+    return selector_error(
+            t, "not(...), first-child, last-child, nth-child(n) or the same of-type");
 }
 
 static enum err hash_or_class(struct selector_text *t, struct step *step, bool is_id)

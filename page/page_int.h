@@ -147,8 +147,9 @@ struct build_node {
 struct build {
     /* constant */
     size_t max;
-    bool xml;       /* names keep their case, and script may be a word like any other */
-    bool no_inline; /* names are nobody's tags: every element is a block of its own */
+    bool xml;              /* names keep their case, and script may be a word like any other */
+    bool no_inline;        /* names are nobody's tags: every element is a block of its own */
+    struct bundle *bundle; /* whose frames are to be filled; NULL: none (bundle.h) */
 
     /* what becomes the digest's arrays; numbers are given anew in finish.c */
     struct buf nodes; /* struct build_node */
@@ -307,6 +308,8 @@ MUST_USE enum err tokens_read(struct str text, struct token_sink *sink, struct f
  * is not well-formed (the builder is then spoilt). */
 MUST_USE enum err html_read(struct str text, struct build *b, struct fault *f);
 MUST_USE enum err xml_read(struct str text, struct build *b, struct fault *f);
+/* The text with the entities it defines put in, in `out`; as it was when it has none. */
+MUST_USE struct str xml_names_put_in(struct str text, struct buf *out);
 MUST_USE enum err plain_read(struct str text, struct build *b, struct fault *f);
 /* False: it is no JSON, and the builder is spoilt. */
 MUST_USE bool json_read(struct str text, struct build *b);

@@ -2,9 +2,10 @@
  *
  * A step is evaluated for all elements at once, in document order, so a selector costs its
  * steps times the page, whatever it says.  It must hold that
- *  (1) html, head, body and tbody, which a page may leave out and a browser shows all the
- *      same, may be named in a path where they are missing; and
- *  (2) counting places among siblings has a limit: each of them counts all of them again.
+ *  (1) html, head, body, tbody and colgroup, which a page may leave out and a browser shows
+ *      all the same, may be named where they are missing: what they would be in stands for
+ *      them; and
+ *  (2) places among siblings are counted once, for all of them.
  */
 #include "page/xpath.h"
 
@@ -93,7 +94,10 @@ enum err page_selector_new(struct arena *life, enum page_selector_language langu
 
 /* ---- finding ----------------------------------------------------------------------------- */
 
-#define STEPS_MAX ((uint64_t)25 << 20)
+/* Where an element stands among those of its parent, and among those of its name. */
+struct place {
+    uint32_t child, children, of_type, all_of_type;
+};
 
 struct finder {
     const struct page_digest *d;
@@ -102,7 +106,7 @@ struct finder {
     uint32_t *parent;           /* nodes, that is the document, for a root */
     uint32_t *siblings;         /* scratch: elements of one parent that passed so far */
     bool *now, *before, *below; /* by node, and one for the document */
-    uint64_t steps;
+    struct place *places;       /* by node; NULL until a test asks for them */
 };
 
 static struct str attribute_of(const struct page_digest *d, uint32_t node, const char *name)
@@ -145,35 +149,10 @@ static bool value_passes(const struct test *t, struct str s)
         return s.ptr && has_word(s, v);
     case TEST_CHILD_NUMBER:
     case TEST_TYPE_NUMBER:
+    case TEST_NOT:
         break;
     }
     return false;
-}
-
-/* The place of an element among the elements (of its name) of its parent, and how many. */
-static bool number_passes(struct finder *x, const struct test *t, uint32_t node)
-{
-    uint32_t from = x->parent[node] == x->d->nodes ? 0 : x->parent[node] + 1;
-    uint32_t to = x->parent[node] == x->d->nodes ? x->d->nodes : x->end[x->parent[node]];
-    unsigned place = 0, count = 0;
-
-    for (uint32_t i = from; i < to; i = x->end[i]) {
-        bool counts = x->d->tags[i] != 0 &&
-                      (t->kind == TEST_CHILD_NUMBER || x->d->tags[i] == x->d->tags[node]);
-        count += counts;
-        place += counts && i <= node;
-        x->steps++; /* (2) */
-    }
-    return t->n ? place == t->n : place == count;
-}
-
-static bool test_passes(struct finder *x, const struct test *t, uint32_t node)
-{
-    if (x->steps > STEPS_MAX)
-        return false;
-    if (t->kind == TEST_CHILD_NUMBER || t->kind == TEST_TYPE_NUMBER)
-        return number_passes(x, t, node);
-    return value_passes(t, attribute_of(x->d, node, t->name));
 }
 
 static bool name_passes(const struct finder *x, const struct step *s, uint32_t node)
@@ -186,6 +165,72 @@ static bool name_passes(const struct finder *x, const struct step *s, uint32_t n
         return true;
     return x->d->type == PAGE_XML ? str_equal(name, str_of(s->name))
                                   : str_equal_nocase(name, str_of(s->name));
+}
+
+static void count_places(struct finder *x, uint32_t parent, uint32_t *by_tag)
+{
+    uint32_t from = parent == x->d->nodes ? 0 : parent + 1, n = 0;
+    uint32_t to = parent == x->d->nodes ? x->d->nodes : x->end[parent];
+
+    for (uint32_t i = from; i < to; i = x->end[i]) {
+        if (x->d->tags[i] == 0)
+            continue;
+        x->places[i].child = ++n;
+        x->places[i].of_type = ++by_tag[x->d->tags[i]];
+    }
+    for (uint32_t i = from; i < to; i = x->end[i]) {
+        x->places[i].children = n;
+        x->places[i].all_of_type = by_tag[x->d->tags[i]];
+    }
+    for (uint32_t i = from; i < to; i = x->end[i])
+        by_tag[x->d->tags[i]] = 0;
+}
+
+/* (2) */
+static const struct place *place_of(struct finder *x, uint32_t node)
+{
+    if (!x->places) {
+        uint32_t *by_tag = arena_array_of(x->life, x->d->tag_names + 1, uint32_t);
+        x->places = arena_array_of(x->life, x->d->nodes, struct place);
+        for (uint32_t i = 0; i <= x->d->nodes; i++)
+            if (i == x->d->nodes || x->d->children[i])
+                count_places(x, i, by_tag);
+    }
+    return &x->places[node];
+}
+
+static bool number_passes(struct finder *x, const struct test *t, uint32_t node)
+{
+    const struct place *p = place_of(x, node);
+    bool of_type = t->kind == TEST_TYPE_NUMBER;
+    int64_t place = of_type ? p->of_type : p->child;
+    int64_t count = of_type ? p->all_of_type : p->children;
+
+    place = (t->from_end ? count - place + 1 : place) - t->n;
+    return t->every ? place % t->every == 0 && place / t->every >= 0 : place == 0;
+}
+
+static bool tests_pass(struct finder *x, const struct step *s, uint32_t node);
+
+static bool test_passes(struct finder *x, const struct test *t, uint32_t node)
+{
+    if (t->kind == TEST_CHILD_NUMBER || t->kind == TEST_TYPE_NUMBER)
+        return number_passes(x, t, node);
+    if (t->kind != TEST_NOT)
+        return value_passes(t, attribute_of(x->d, node, t->name));
+    for (const struct step *s = t->without; s; s = s->next)
+        if (name_passes(x, s, node) && tests_pass(x, s, node))
+            return false;
+    return true;
+}
+
+static bool tests_pass(struct finder *x, const struct step *s, uint32_t node)
+{
+    const struct test *t = s->tests;
+
+    while (t && test_passes(x, t, node))
+        t = t->next;
+    return !t;
 }
 
 /* Whether a node may follow the step before by its place. */
@@ -206,7 +251,7 @@ static bool place_passes(const struct finder *x, enum relation r, uint32_t paren
 }
 
 /* Takes one step among the children of one parent. */
-static bool step_children(struct finder *x, const struct step *s, uint32_t parent)
+static void step_children(struct finder *x, const struct step *s, uint32_t parent)
 {
     uint32_t from = parent == x->d->nodes ? 0 : parent + 1, n = 0, previous = NO_NODE;
     uint32_t to = parent == x->d->nodes ? x->d->nodes : x->end[parent];
@@ -222,43 +267,73 @@ static bool step_children(struct finder *x, const struct step *s, uint32_t paren
     }
     uint32_t all = n;
     n = 0;
-    for (uint32_t i = 0; i < all; i++) {
-        const struct test *t = s->tests;
-        while (t && test_passes(x, t, x->siblings[i]))
-            t = t->next;
-        if (!t)
+    for (uint32_t i = 0; i < all; i++)
+        if (tests_pass(x, s, x->siblings[i]))
             x->siblings[n++] = x->siblings[i];
-    }
     for (uint32_t i = 0; i < n; i++)
         x->now[x->siblings[i]] = true;
-    return n > 0;
 }
 
-static bool may_be_missing(const struct step *s)
+static bool is_named(const struct page_digest *d, uint32_t node, const char *name)
 {
-    static const char *const names[] = {"body", "head", "html", "tbody"};
-    return s->name && !s->tests && s->relation == RELATION_CHILD &&
-           name_is_one_of(str_of(s->name), names, countof(names));
+    return str_equal_nocase(page_tag_name(d, d->tags[node]), str_of(name));
+}
+
+static bool has_child(const struct page_digest *d, uint32_t node, const char *name)
+{
+    uint32_t end = node == d->nodes ? d->nodes : d->end[node];
+
+    for (uint32_t i = node == d->nodes ? 0 : node + 1; i < end; i = d->end[i])
+        if (is_named(d, i, name))
+            return true;
+    return false;
+}
+
+bool selector_stands_for(
+        const struct page_digest *d, uint32_t node, const char *name, bool is_wanted)
+{
+    struct str s = str_of(name);
+    bool is_document = node == d->nodes;
+    bool colgroup = str_equal_nocase(s, STR("colgroup"));
+    bool head = str_equal_nocase(s, STR("head"));
+
+    if (d->type != PAGE_HTML || (is_wanted && (colgroup || head)))
+        return false;
+    if (colgroup || str_equal_nocase(s, STR("tbody")))
+        return !is_document && is_named(d, node, "table") && !has_child(d, node, name);
+    if (head || str_equal_nocase(s, STR("body")))
+        return (is_document ? !has_child(d, node, "html") : is_named(d, node, "html")) &&
+               !has_child(d, node, name);
+    return is_document && str_equal_nocase(s, STR("html")) && !has_child(d, node, name);
+}
+
+/* (1) */
+static void step_left_out(struct finder *x, const struct step *s)
+{
+    for (uint32_t i = 0; s->name && !s->tests && i <= x->d->nodes; i++) {
+        bool here = x->before[i] || (s->relation == RELATION_BELOW && x->below[i]);
+        if (here && selector_stands_for(x->d, i, s->name, !s->next))
+            x->now[i] = true;
+    }
 }
 
 static void step_all(struct finder *x, const struct step *s)
 {
     uint32_t n = x->d->nodes;
-    bool any = false;
 
     x->below[n] = false;
     for (uint32_t i = 0; i < n; i++)
         x->below[i] = x->before[x->parent[i]] || x->below[x->parent[i]];
     memset(x->now, 0, (n + 1) * sizeof *x->now);
-    any |= step_children(x, s, n);
+    step_children(x, s, n);
     for (uint32_t i = 0; i < n; i++)
         if (x->d->children[i])
-            any |= step_children(x, s, i);
-    if (any || !may_be_missing(s)) { /* (1): else we stay where we are */
-        bool *was = x->before;
-        x->before = x->now;
-        x->now = was;
-    }
+            step_children(x, s, i);
+    if (s->relation == RELATION_CHILD || s->relation == RELATION_BELOW)
+        step_left_out(x, s);
+    bool *was = x->before;
+    x->before = x->now;
+    x->now = was;
 }
 
 static struct finder finder_new(const struct page_digest *d, struct arena *life)
@@ -350,7 +425,7 @@ static bool *selected_by(struct finder *x, const struct page_selector *s)
         for (const struct step *step = s->alternatives[i]; step; step = step->next)
             step_all(x, step);
         for (uint32_t k = 0; k < x->d->nodes; k++)
-            selected[k] |= x->before[k];
+            selected[k] |= x->before[k] || x->before[x->d->nodes];
     }
     return selected;
 }
@@ -369,8 +444,6 @@ enum err page_region(const struct page_digest *d, const struct page_selector *s,
         if (wrong)
             return wrong;
     }
-    if (x.steps > STEPS_MAX)
-        return fault_set(f, ERR_LIMIT, "the selector takes too long on this page");
     CLEANUP(build_done) struct build b;
     build_init(&b, PAGE_DIGEST_MAX, /* xml= */ false);
     b.drop_scripts = false; /* what had to go has gone */

@@ -10,8 +10,9 @@
 enum relation { RELATION_CHILD, RELATION_BELOW, RELATION_NEXT, RELATION_AFTER };
 
 enum test_kind {
-    TEST_CHILD_NUMBER, /* n-th element of its parent; 0: last */
-    TEST_TYPE_NUMBER,  /* n-th element of its name in its parent; 0: last */
+    TEST_CHILD_NUMBER, /* place among the elements of its parent */
+    TEST_TYPE_NUMBER,  /* place among those of its name */
+    TEST_NOT,          /* none of the compounds holds */
     TEST_HAS,          /* attribute is there */
     TEST_EQUALS,
     TEST_STARTS,
@@ -24,7 +25,9 @@ struct test {
     enum test_kind kind;
     const char *name; /* attribute */
     const char *value;
-    unsigned n;
+    int every, n;         /* places: n, n + every, n + 2 every ...; the first is 1 */
+    bool from_end;        /* places are counted from the last */
+    struct step *without; /* NOT: a list of compounds */
     struct test *next;
 };
 
@@ -62,6 +65,11 @@ char *selector_string(struct selector_text *t);
 bool selector_take(struct selector_text *t, const char *token);
 struct test *selector_test_add(struct selector_text *t, struct step *s, enum test_kind kind);
 void selector_alternative_add(struct selector_text *t, struct step *first);
+/* Whether an HTML page has left out the element of this name that a browser puts below the
+ * node (d->nodes: the document): the node then stands for it.  Where the element itself is
+ * wanted, not one below it, the node may be too much for it. */
+bool selector_stands_for(
+        const struct page_digest *d, uint32_t node, const char *name, bool is_wanted);
 
 enum err xpath_read(struct selector_text *t);
 enum err css_read(struct selector_text *t);

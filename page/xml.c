@@ -1,7 +1,8 @@
 /* XML: libxml2's SAX events into the builder.
  *
- * Nothing outside the document is ever asked for, and no entity is ever defined: a
- * declaration is read and forgotten, so there is nothing that could grow.  A reference to
+ * Nothing outside the document is ever asked for, and the parser defines no entity: a
+ * declaration is read and forgotten, so there is nothing that could grow.  What the document
+ * names as plain text is put in before (xml_names.c).  A reference to
  * a name of HTML is understood where the document has a DTD that might define it (XHTML).
  * A page that is not well-formed is the caller's to read as HTML.
  */
@@ -132,7 +133,9 @@ enum err xml_read(struct str text, struct build *b, struct fault *f)
             .serror = on_error,
             .initialized = 1};
 
-    text = without_declaration(text);
+    BUF(named, 0);
+
+    text = xml_names_put_in(without_declaration(text), &named);
     if (!attributes_are_few(text))
         return fault_set(
                 f, ERR_LIMIT, "an element has more than %d attributes", PAGE_ATTRIBUTES_MAX);

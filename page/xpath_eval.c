@@ -407,12 +407,11 @@ static void filter(struct eval *x, const struct xpath_list *predicates, struct n
     }
 }
 
-static bool may_be_missing(const struct xpath_step *s)
+/* (3) */
+static bool stands_for(struct eval *x, const struct xpath_step *s, uint32_t node)
 {
-    static const char *const names[] = {"body", "colgroup", "head", "html", "tbody"};
-
-    return s->axis == AXIS_CHILD && s->test == NODE_NAMED && !s->predicates &&
-           name_is_one_of(str_of(s->name), names, countof(names));
+    return s->axis == AXIS_CHILD && s->test == NODE_NAMED && !is_attribute(x, node) &&
+           selector_stands_for(x->d, node, s->name, !s->next);
 }
 
 static struct nodes step_all(
@@ -421,14 +420,15 @@ static struct nodes step_all(
     struct nodes to = {NULL, 0, 0};
 
     for (size_t i = 0; i < from.count && !x->is_over; i++) {
-        struct nodes one = {NULL, 0, 0};
-        walk_axis(x, s, from.all[i], s->predicates ? &one : &to, life);
+        struct nodes one = {NULL, 0, 0}, *out = s->predicates ? &one : &to;
+        size_t before = out->count;
+        walk_axis(x, s, from.all[i], out, life);
+        if (out->count == before && stands_for(x, s, from.all[i]))
+            nodes_add(x, out, from.all[i], life);
         filter(x, s->predicates, &one);
         for (size_t k = 0; k < one.count; k++)
             nodes_add(x, &to, one.all[k], life);
     }
-    if (to.count == 0 && may_be_missing(s)) /* (3) */
-        return from;
     nodes_sort(x, &to);
     return to;
 }

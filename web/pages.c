@@ -65,7 +65,7 @@ static void index_page(struct buf *out)
 {
     head(out, "Littlehaven");
     buf_puts(out,
-            "<p>Littlehaven is a town of five pages. Nobody lives here, yet it changes every "
+            "<p>Littlehaven is a town of a few pages. Nobody lives here, yet it changes every "
             "few\n"
             "seconds, so that there is something to watch.</p>\n<ul>\n"
             "<li><a href=\"/news.html\">The Courier</a>: a new article every seven seconds, "
@@ -79,7 +79,10 @@ static void index_page(struct buf *out)
             "seconds</li>\n"
             "<li><a href=\"/calm.html\">A calm place</a>: its source changes each second and "
             "its\n"
-            "content never does; a good monitor has nothing to say about it</li>\n</ul>\n");
+            "content never does; a good monitor has nothing to say about it</li>\n"
+            "<li><a href=\"/living/1.html\">A long page</a>: every four seconds a link, an "
+            "image,\n"
+            "a word, a price or an errand</li>\n</ul>\n");
     foot(out);
 }
 

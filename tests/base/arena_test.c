@@ -50,6 +50,31 @@ TEST(bytes, "an arena counts its own memory and that of the arenas below it")
     EXPECT(arena_bytes(a) == before);
 }
 
+TEST(reset, "an arena that is reset lets go of everything but the memory for as much again")
+{
+    static int one = 1, two = 2;
+    SCRATCH struct arena *a = arena_new(NULL, "a");
+    size_t held = 0;
+    for (int round = 0; round < 100; round++) {
+        norder = 0;
+        arena_defer(a, note, &one);
+        arena_defer(arena_new(a, "b"), note, &two);
+        for (size_t n = 1; n < 2000; n *= 3)
+            memset(arena_alloc(a, n), round, n);
+        if (round == 1)
+            held = arena_bytes(a);
+        arena_reset(a);
+        REQUIRE(norder == 2);
+        EXPECT(order[0] == 2 && order[1] == 1);
+    }
+    arena_zalloc(a, 1000);
+    EXPECT(arena_bytes(a) <= held); /* no more than it had, all rounds from the same block */
+
+    arena_alloc(a, 10 * ARENA_KEPT_BYTES);
+    arena_reset(a);
+    EXPECT(arena_bytes(a) < ARENA_KEPT_BYTES);
+}
+
 TEST(text, "text is copied and formatted whole")
 {
     SCRATCH struct arena *a = arena_new(NULL, "a");

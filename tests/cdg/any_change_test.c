@@ -240,14 +240,20 @@ TEST(text_whole, "plain text is one element")
 TEST(data_types, "of what is no text only whether it is the same is known")
 {
     SCRATCH struct arena *life = arena_new(NULL, "t");
-    static const char *const never[] = {"links", "images", "all words", "content", "structure"};
-    for (size_t i = 0; i < countof(never); i++)
-        EXPECT_TEXT(show(life, compare_leaf(life, leaf_of(never[i]), "\x89PNG1 a", "\x89PNG2 b",
-                                       "image/png")),
-                "N");
-    EXPECT_INT(compare_leaf(life, leaf_of("attributes"), "\x89PNG1", "\x89PNG2", "image/png")
-                       ->result,
-            CDG_C);
+    static const char *const never[] = {"links", "images", "all words", "content", "structure",
+            "tags", "attributes", "table", "list"};
+    static const char why[] =
+            "U: the page is neither markup nor text: only any change can be asked of it";
+    for (size_t i = 0; i < countof(never); i++) {
+        struct cdg_leaf l = leaf_of(never[i]);
+        EXPECT_TEXT(show(life, compare_leaf(life, l, "\x89PNG1 a", "\x89PNG2 b", "image/png")),
+                why);
+    }
+    struct cdg_leaf l = leaf_of("any change");
+    EXPECT_INT(compare_leaf(life, l, "\x89PNG1 a", "\x89PNG2 b", "image/png")->result, CDG_C);
+    l.changed_over = true;
+    EXPECT_TEXT(
+            show(life, compare_leaf(life, l, "\x89PNG1 a", "\x89PNG2 b", "image/png")), why);
 }
 
 TEST_MAIN()

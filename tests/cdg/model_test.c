@@ -15,55 +15,90 @@ enum { PAGES = 6, STREAMS = 3, SENTINELS = 120, SEEN_MAX = 40, DEPTH = 3 };
 
 /* ---- what a version holds -------------------------------------------------------------- */
 
-enum { FEATURES = 7, CONTENTS = 1 << FEATURES };
+enum { FEATURES = 8, CONTENTS = 1 << FEATURES };
 /* bits 0-1: links a, b; bit 2: an image; bits 3-4: words alpha, beta; bit 5: other text;
- * bit 6: it cannot be parsed */
+ * bit 6: it cannot be parsed; bit 7: far away, alpha once more and a long word */
 #define HAS(content, bit) (((content) >> (bit)) & 1)
 enum { UNREADABLE = 6 };
+#define LONG_WORD "supercalifragilisticexpialidocious"
+#define FILLER "filler filler filler filler filler filler filler filler filler filler"
 
 struct held {
     unsigned content;
     struct cdg_version *version;
 };
 
+/* What a version says, with an element around what stands together. */
 static const char *html_of(struct arena *life, unsigned c)
 {
-    return arena_printf(life, "<p>%s%s%s</p>%s%s%s", HAS(c, 3) ? "alpha " : "",
-            HAS(c, 4) ? "beta " : "", HAS(c, 5) ? "other" : "same",
-            HAS(c, 0) ? "<a href=/a>l</a>" : "", HAS(c, 1) ? "<a href=/b>l</a>" : "",
+    return arena_printf(life, "<p>%s%s%s</p><p>" FILLER "</p><p>" FILLER "</p>%s%s%s%s",
+            HAS(c, 3) ? "alpha " : "", HAS(c, 4) ? "Beta, " : "", HAS(c, 5) ? "other" : "same",
+            HAS(c, 7) ? "<p>alpha far " LONG_WORD "</p>" : "",
+            HAS(c, 0) ? "<a href=/a>l</a> " : "", HAS(c, 1) ? "<a href=/b>l</a> " : "",
             HAS(c, 2) ? "<img src=/i>" : "");
+}
+
+/* The same as words, as a reader would note them down. */
+static size_t words_of(unsigned c, const char *words[])
+{
+    size_t n = 0;
+    if (HAS(c, 3))
+        words[n++] = "alpha";
+    if (HAS(c, 4))
+        words[n++] = "beta";
+    words[n++] = HAS(c, 5) ? "other" : "same";
+    for (int i = 0; i < 20; i++)
+        words[n++] = "filler";
+    if (HAS(c, 7)) {
+        words[n++] = "alpha";
+        words[n++] = "far";
+        words[n++] = LONG_WORD;
+    }
+    for (int i = 0; i < 2; i++)
+        if (HAS(c, i))
+            words[n++] = "l";
+    return n;
 }
 
 /* ---- questions -------------------------------------------------------------------------- */
 
-enum ask { ASK_ANY, ASK_RAW, ASK_LINKS, ASK_IMAGES, ASK_ALPHA, ASK_BETA, ASK_ALL, ASK_COUNT };
+enum ask { ASK_ANY, ASK_RAW, ASK_LINKS, ASK_IMAGES, ASK_KEYWORDS, ASK_COUNT };
+
+/* Plain and open words, rows of them, rows that only have open words, words and rows too long
+ * for an index.  Words of a sentinel's own make sets different. */
+enum { OWN = 40, KEYWORDS_MOST = 4 };
+static const char *const patterns[] = {"alpha", "beta", "BETA", "other", "far", "l", "al*",
+        "*eta", "*e*", "*a*", "*l*", "same*", "alpha beta", "beta other", "alpha *ther",
+        "*lph* beta", "a* b* o*", "filler alpha", "l* l", "far " LONG_WORD,
+        "*percalifragilisticexpialidocious*", FILLER " alpha", "nowhere"};
 
 struct asked { /* the model's own tree */
     enum cdg_op op;
     enum ask ask;
     struct asked *left, *right;
+    const char *words[KEYWORDS_MOST];
+    size_t nwords;
+    bool all, counted;
 };
 
-static const char *const alpha[] = {"alpha"}, *const beta[] = {"beta"},
-                         *const both_words[] = {"alpha", "beta"};
-
-static struct cdg_expr *leaf_expr(struct arena *life, enum ask ask)
+static struct cdg_expr *leaf_expr(struct arena *life, const struct asked *a)
 {
     static const char *const kinds[ASK_COUNT] = {
-            "any change", "any change", "links", "images", "keywords", "keywords", "keywords"};
+            "any change", "any change", "links", "images", "keywords"};
     struct cdg_expr *e = arena_new_of(life, struct cdg_expr);
-    *e = (struct cdg_expr){.op = CDG_LEAF, .leaf = leaf_of(kinds[ask])};
-    e->leaf.raw = ask == ASK_RAW;
-    e->leaf.all = ask == ASK_ALL;
-    e->leaf.words = ask == ASK_ALPHA ? alpha : ask == ASK_BETA ? beta : both_words;
-    e->leaf.nwords = ask < ASK_ALPHA ? 0 : ask == ASK_ALL ? 2 : 1;
+    *e = (struct cdg_expr){.op = CDG_LEAF, .leaf = leaf_of(kinds[a->ask])};
+    e->leaf.raw = a->ask == ASK_RAW;
+    e->leaf.all = a->all;
+    e->leaf.counted = a->counted;
+    e->leaf.words = a->words;
+    e->leaf.nwords = a->nwords;
     return e;
 }
 
 static struct cdg_expr *expr_of(struct arena *life, const struct asked *a)
 {
     if (a->op == CDG_LEAF)
-        return leaf_expr(life, a->ask);
+        return leaf_expr(life, a);
     struct cdg_expr *e = arena_new_of(life, struct cdg_expr);
     *e = (struct cdg_expr){.op = a->op,
             .left = expr_of(life, a->left),
@@ -71,12 +106,66 @@ static struct cdg_expr *expr_of(struct arena *life, const struct asked *a)
     return e;
 }
 
+/* Whether one word of a keyword, `len` bytes, stands for this word. */
+static bool naive_matches(const char *pattern, size_t len, const char *word)
+{
+    bool front = pattern[0] == '*', back = pattern[len - 1] == '*';
+    char *text = strndup(pattern + front, len - front - back);
+    size_t n = strlen(text), all = strlen(word);
+    bool found = false;
+    for (char *c = text; *c; c++)
+        *c |= 0x20;
+    for (size_t at = 0; n <= all && at <= all - n; at++)
+        if (strncmp(word + at, text, n) == 0 && (at == 0 || front) && (at + n == all || back))
+            found = true;
+    free(text);
+    return found;
+}
+
+static unsigned naive_count(const char *keyword, unsigned content)
+{
+    const char *words[64];
+    size_t n = words_of(content, words);
+    unsigned count = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i;
+        const char *k = keyword;
+        while (*k && at < n && naive_matches(k, strcspn(k, " "), words[at])) {
+            k += strcspn(k, " ");
+            k += *k == ' ';
+            at++;
+        }
+        count += !*k;
+    }
+    return count;
+}
+
 struct told {
     char result; /* C N U */
     unsigned inserted, deleted;
-    unsigned listed; /* asks counted already: equal questions are one */
-    bool counts;     /* inserted and deleted are known */
+    const struct asked *listed[1 << DEPTH]; /* equal questions are one */
+    size_t nlisted;
+    bool counts; /* inserted and deleted are known */
 };
+
+/* How many keywords of the set appeared, and how many disappeared. */
+static void naive_keywords(
+        const struct asked *a, unsigned old, unsigned new_, unsigned *in, unsigned *out)
+{
+    bool before = true, after = true;
+    *in = *out = 0;
+    for (size_t i = 0; i < a->nwords; i++) {
+        unsigned x = naive_count(a->words[i], old), y = naive_count(a->words[i], new_);
+        before &= x > 0;
+        after &= y > 0;
+        *in += a->counted ? y > x : y && !x;
+        *out += a->counted ? x > y : x && !y;
+    }
+    if (a->all && !a->counted) {
+        *in = after && !before ? (unsigned)a->nwords : 0;
+        *out = before && !after ? (unsigned)a->nwords : 0;
+    }
+}
 
 static void count_bit(struct told *t, unsigned old, unsigned new_, int bit)
 {
@@ -84,28 +173,26 @@ static void count_bit(struct told *t, unsigned old, unsigned new_, int bit)
     t->deleted += HAS(old, bit) && !HAS(new_, bit);
 }
 
-static char naive_leaf(enum ask ask, const struct held *old, const struct held *new_)
+static char naive_leaf(
+        const struct asked *asked, const struct held *old, const struct held *new_)
 {
     if (!old)
         return 'U';
-    unsigned a = old->content, b = new_->content;
-    if (ask == ASK_RAW)
+    unsigned a = old->content, b = new_->content, in, out;
+    if (asked->ask == ASK_RAW)
         return a == b ? 'N' : 'C';
     if (HAS(a, UNREADABLE) || HAS(b, UNREADABLE))
         return 'U';
-    switch (ask) {
+    switch (asked->ask) {
     case ASK_ANY:
         return a == b ? 'N' : 'C';
     case ASK_LINKS:
         return (a & 3) == (b & 3) ? 'N' : 'C';
     case ASK_IMAGES:
         return HAS(a, 2) == HAS(b, 2) ? 'N' : 'C';
-    case ASK_ALPHA:
-        return HAS(a, 3) == HAS(b, 3) ? 'N' : 'C';
-    case ASK_BETA:
-        return HAS(a, 4) == HAS(b, 4) ? 'N' : 'C';
-    case ASK_ALL:
-        return (HAS(a, 3) && HAS(a, 4)) == (HAS(b, 3) && HAS(b, 4)) ? 'N' : 'C';
+    case ASK_KEYWORDS:
+        naive_keywords(asked, a, b, &in, &out);
+        return in + out ? 'C' : 'N';
     default:
         return '?';
     }
@@ -114,7 +201,7 @@ static char naive_leaf(enum ask ask, const struct held *old, const struct held *
 static char naive_result(const struct asked *a, const struct held *old, const struct held *new_)
 {
     if (a->op == CDG_LEAF)
-        return naive_leaf(a->ask, old, new_);
+        return naive_leaf(a, old, new_);
     char x = naive_result(a->left, old, new_);
     if (a->op == CDG_NOT)
         return x == 'C' ? 'N' : x == 'N' ? 'C' : 'U';
@@ -123,6 +210,17 @@ static char naive_result(const struct asked *a, const struct held *old, const st
     if (x == stop || y == stop)
         return stop;
     return x == 'U' || y == 'U' ? 'U' : go;
+}
+
+static bool is_same_question(const struct asked *a, const struct asked *b)
+{
+    if (a->ask != b->ask || a->nwords != b->nwords || a->all != b->all ||
+            a->counted != b->counted)
+        return false;
+    for (size_t i = 0; i < a->nwords; i++)
+        if (strcmp(a->words[i], b->words[i]) != 0)
+            return false;
+    return true;
 }
 
 /* What is listed: every changed leaf that no NOT stands above, each question once. */
@@ -136,20 +234,22 @@ static void naive_lists(
         naive_lists(a->right, old, new_, t);
         return;
     }
-    if (t->listed >> a->ask & 1 || naive_leaf(a->ask, old, new_) != 'C')
+    for (size_t i = 0; i < t->nlisted; i++)
+        if (is_same_question(t->listed[i], a))
+            return;
+    if (naive_leaf(a, old, new_) != 'C')
         return;
-    t->listed |= 1u << a->ask;
-    unsigned from = old->content, to = new_->content;
+    t->listed[t->nlisted++] = a;
+    unsigned from = old->content, to = new_->content, in, out;
     if (a->ask == ASK_LINKS) {
         count_bit(t, from, to, 0);
         count_bit(t, from, to, 1);
     } else if (a->ask == ASK_IMAGES) {
         count_bit(t, from, to, 2);
-    } else if (a->ask == ASK_ALPHA || a->ask == ASK_BETA) {
-        count_bit(t, from, to, a->ask == ASK_ALPHA ? 3 : 4);
-    } else if (a->ask == ASK_ALL) {
-        t->inserted += HAS(to, 3) && HAS(to, 4) ? 2 : 0;
-        t->deleted += HAS(to, 3) && HAS(to, 4) ? 0 : 2;
+    } else if (a->ask == ASK_KEYWORDS) {
+        naive_keywords(a, from, to, &in, &out);
+        t->inserted += in;
+        t->deleted += out;
     } else {
         t->counts = false;
     }
@@ -195,12 +295,26 @@ static uint32_t pick(uint32_t n)
     return (uint32_t)(w.random >> 33) % n;
 }
 
+static void random_keywords(struct arena *life, struct asked *a)
+{
+    while (a->nwords < 1 + pick(KEYWORDS_MOST - 1))
+        a->words[a->nwords++] = patterns[pick(countof(patterns))];
+    if (pick(2))
+        a->words[a->nwords++] = arena_printf(life, "own%u", pick(OWN));
+    a->all = pick(4) == 0;
+    a->counted = pick(3) == 0;
+}
+
 static struct asked *random_question(struct arena *life, unsigned depth)
 {
     struct asked *a = arena_new_of(life, struct asked);
     uint32_t dice = depth ? pick(6) : 0;
     a->op = dice < 3 ? CDG_LEAF : dice == 3 ? CDG_NOT : dice == 4 ? CDG_AND : CDG_OR;
-    a->ask = (enum ask)pick(ASK_COUNT);
+    a->ask = (enum ask)pick(ASK_COUNT + 3); /* half of them look for words */
+    if (a->ask >= ASK_KEYWORDS) {
+        a->ask = ASK_KEYWORDS;
+        random_keywords(life, a);
+    }
     if (a->op != CDG_LEAF)
         a->left = random_question(life, depth - 1);
     if (a->op == CDG_AND || a->op == CDG_OR)

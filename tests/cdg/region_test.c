@@ -79,10 +79,52 @@ TEST(css, "selectors choose by name, id, class, attribute and place")
             {"li:first-child", "+3"}, {"li:last-child", "+4"}, {"li:nth-child(2)", "+4"},
             {"p:nth-of-type(1)", "+1 +5"}, {"p:first-of-type", "+1 +5"},
             {"h1 + div > ul", "+3 +4"}, {"div ~ p", "+5 +6"}, {"div + p", "+5"},
-            {"h1, li", "+t +3 +4"}, {"*#top", "+t"},
+            {"h1, li", "+t +3 +4"}, {"*#top", "+t"}, {"div p:not(:first-child)", "+2"},
+            {"li:not(.x, [title])", "+3"}, {"li:nth-child(even)", "+4"},
+            {"li:nth-child(odd)", "+3"}, {"li:nth-child(n)", "+3 +4"},
+            {"li:nth-child(2n + 2)", "+4"}, {"li:nth-child(-n+1)", "+3"},
+            {"li:nth-last-child(2)", "+3"}, {"p:nth-last-of-type(1)", "+2 +6"},
             {".none", "U: the region is in neither version"}};
     for (size_t i = 0; i < countof(cases); i++)
         EXPECT_SELECTED(CDG_REGION_CSS, cases[i].selector, cases[i].expected);
+}
+
+TEST(many_siblings, "the place among very many siblings is found")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(many, 1 << 20);
+    for (int i = 1; i <= 30000; i++)
+        buf_printf(&many, "<p>%d</p>", i);
+    struct cdg_leaf l = in("content", CDG_REGION_CSS, "p:nth-last-child(2)");
+    EXPECT_TEXT(show(life, compare_leaf(life, l, "", buf_text(&many), "text/html")), "+29999");
+}
+
+TEST(left_out, "what a page leaves out and a browser shows all the same may be named")
+{
+    static const struct {
+        const char *selector, *page, *expected;
+    } cases[] = {{"body", "<p>a", "+a"}, {"BODY > P", "<p>a", "+a"}, {"html p", "<p>a", "+a"},
+            {"body > p", "<html><head><title>t</title></head><p>a", "+a"},
+            {"html > head > title", "<title>t</title><p>a", "+t"},
+            {"tbody tr", "<table><tr><td>a</table>", "+a"},
+            {"table > tbody > tr", "<table><tbody><tr><td>a</table><table><tr><td>b</table>",
+                    "+a +b"},
+            {"head", "<p>a", "U: the region is in neither version"},
+            {"div tbody", "<div><p>a</div>", "U: the region is in neither version"},
+            {"div > body", "<div><p>a</div>", "U: the region is in neither version"}};
+    for (size_t i = 0; i < countof(cases); i++)
+        EXPECT_CSS("all words", cases[i].selector, "", cases[i].page, cases[i].expected);
+    static const struct {
+        const char *path, *page, *expected;
+    } paths[] = {{"/html/body", "<p>a", "+a"}, {"/html/body/p", "<p>a", "+a"},
+            {"/html/body[1]/p[2]", "<p>a<p>b", "+b"},
+            {"//tbody/tr", "<table><tbody><tr><td>a</table><table><tr><td>b</table>", "+a +b"},
+            {"//tbody", "<p>a", "U: the region is in neither version"},
+            {"//head", "<p>a", "U: the region is in neither version"},
+            {"//colgroup", "<p>a", "U: the region is in neither version"}};
+    for (size_t i = 0; i < countof(paths); i++)
+        EXPECT_LEAF(in("all words", CDG_REGION_XPATH, paths[i].path), "", paths[i].page,
+                paths[i].expected);
 }
 
 TEST(only_inside, "what is outside the region does not count")
@@ -158,7 +200,8 @@ TEST(refused, "what is not understood is refused, not misread")
             "//p[document('x')]", "//p[unparsed-text('/etc/passwd')]", "//p/comment()",
             "//p[contains(.)]", "//p[not()]", "//p = 1", "//p[1", "//p[(1]", "//p[. = 'x]"};
     static const char *const selectors[] = {"", ">", "p >", "p:hover", "p[", "p[a", "p,", "#",
-            "li:nth-child(odd)", "p::before", "p{}"};
+            "li:nth-child(0)", "li:nth-child(2n+)", "li:nth-child(2n +-1)", "li:nth-child()",
+            "p:not", "p:not()", "p:not(a b)", "p:not(a", "p::before", "p{}"};
     for (size_t i = 0; i < countof(paths); i++)
         EXPECT_INT(checked(CDG_REGION_XPATH, paths[i]), ERR_SYNTAX);
     for (size_t i = 0; i < countof(selectors); i++)

@@ -57,6 +57,19 @@ def _():
         equal(v.sql("SELECT monitor FROM vigil.status"), "all words")
 
 
+@test("a round of more pages than the database's queue has room for is done whole, each asked for once")
+def _():
+    paths = [f"/many{i}" for i in range(60)]
+    for path in paths:
+        site().put(path, "<p>1</p>" + "<p>filling</p>" * 2000)
+    text = "".join(define(path[1:], path) for path in paths)
+    narrow = [*TRY, "--set", "store.max_pending=5", "--set", "store.max_pending_bytes=1MiB"]
+    with fresh() as v:
+        v.run("once", "-", input=text, settings=narrow)
+        equal([site().count(path) for path in paths], [1] * len(paths))
+        equal(v.sql("SELECT count(*) FROM vigil.versions"), str(len(paths)))
+
+
 @test("pages that are not in the file are left alone")
 def _():
     site().put("/in", "<p>1</p>")

@@ -20,8 +20,8 @@ enum { CONNECTIONS = 64, PAGE_BYTES = 47000, ROUNDS = 9 };
 
 struct bench {
     struct loop *loop;
-    const char *url;  /* without its number */
-    const char *etag; /* NULL: whole bodies */
+    const char *url;                  /* without its number */
+    const char *etag, *last_modified; /* NULL: whole bodies */
     unsigned pages, started, done, wrong;
     struct hash128 expected;
     /* fetch */
@@ -63,8 +63,11 @@ static void fetch_one(struct bench *b)
         return;
     snprintf(url, sizeof(url), "%s?%u", b->url, b->started++);
     fetch_start(b->fetch,
-            &(struct fetch_request){.url = url, .is_spelled = true, .etag = b->etag}, fetched,
-            b);
+            &(struct fetch_request){.url = url,
+                    .is_spelled = true,
+                    .etag = b->etag,
+                    .last_modified = b->last_modified},
+            fetched, b);
 }
 
 static void run_fetch(struct bench *b)
@@ -179,8 +182,11 @@ static void run_bare(struct bench *b)
     curl_multi_setopt(b->multi, CURLMOPT_TIMERDATA, b);
     curl_multi_setopt(b->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS);
     loop_timer_init(&b->timer, bare_expired);
-    if (b->etag)
+    if (b->etag) {
         b->lines = curl_slist_append(NULL, arena_printf(b->life, "If-None-Match: %s", b->etag));
+        b->lines = curl_slist_append(
+                b->lines, arena_printf(b->life, "If-Modified-Since: %s", b->last_modified));
+    }
     for (int i = 0; i < CONNECTIONS; i++)
         bare_one(b);
     loop_run(b->loop);
@@ -252,17 +258,19 @@ static double compare(const char *what, const struct bench *settings)
 
 struct first {
     struct loop *loop;
-    char etag[100];
+    char etag[100], last_modified[100];
 };
 
 static void first_came(const struct fetch_response *r, void *arg)
 {
     struct first *f = arg;
     str_copy(f->etag, sizeof(f->etag), r->etag ? r->etag : "");
+    str_copy(f->last_modified, sizeof(f->last_modified),
+            r->last_modified ? r->last_modified : "");
     loop_stop(f->loop);
 }
 
-static void get_etag(const char *url, char etag[100])
+static struct first get_validators(const char *url)
 {
     static const char *const loopback[] = {"127.0.0.1"};
     SCRATCH struct arena *life = arena_new(NULL, "first");
@@ -274,9 +282,9 @@ static void get_etag(const char *url, char etag[100])
         exit(1);
     fetch_start(fe, &(struct fetch_request){.url = url}, first_came, &first);
     loop_run(first.loop);
-    memcpy(etag, first.etag, sizeof(first.etag));
     arena_freep(&life);
     loop_free(first.loop);
+    return first;
 }
 
 /* urlwatch, where it is installed: the second run over pages it knows, without the time that
@@ -326,7 +334,7 @@ int main(int argc, char **argv)
 {
     SCRATCH struct arena *life = arena_new(NULL, "bench");
     struct server_nginx nginx;
-    char *page = arena_zalloc(life, PAGE_BYTES + 1), etag[100];
+    char *page = arena_zalloc(life, PAGE_BYTES + 1);
     for (size_t i = 0; i < PAGE_BYTES; i++)
         page[i] = (char)('a' + i * 7919 % 26);
     server_nginx(life, &nginx);
@@ -334,9 +342,10 @@ int main(int argc, char **argv)
     struct bench b = {.pages = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000,
             .url = arena_printf(life, "http://127.0.0.1:%u/page.html", nginx.http),
             .expected = hash128_of(page, PAGE_BYTES)};
-    get_etag(b.url, etag);
+    struct first first = get_validators(b.url);
     double whole = compare("47 KB bodies", &b);
-    b.etag = etag;
+    b.etag = first.etag;
+    b.last_modified = first.last_modified;
     compare("304 answers", &b);
     beside_urlwatch(life, b.url, whole);
     return 0;

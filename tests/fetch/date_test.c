@@ -1,6 +1,8 @@
 /* HTTP dates in their three forms (RFC 9110 5.6.7), and Retry-After. */
 #include "fetch/date.h"
 #include "tests/test.h"
+#include <stdio.h>
+#include <time.h>
 
 TEST(forms, "the three forms of an HTTP date mean the same instant")
 {
@@ -15,6 +17,19 @@ TEST(forms, "the three forms of an HTTP date mean the same instant")
     msec leap;
     EXPECT(fetch_date_parse("Thu, 29 Feb 2024 00:00:00 GMT", &leap));
     EXPECT_INT(leap, 1709164800 * MSEC_PER_SECOND);
+}
+
+TEST(every_day, "every day of five centuries is the instant that the C library says it is")
+{
+    struct tm tm;
+    char text[64];
+    msec at;
+    for (time_t day = -25567; day < 157000; day++) { /* 1900 to 2399 */
+        time_t seconds = day * 86400 + 3661;
+        strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&seconds, &tm));
+        REQUIRE(fetch_date_parse(text, &at));
+        REQUIRE(at == seconds * MSEC_PER_SECOND);
+    }
 }
 
 TEST(nonsense, "what is not a date to the last character is no date")

@@ -34,13 +34,14 @@ TEST(plain, "what a response says is read, in any case and spacing")
                            "content-encoding: GZIP\nRetry-After: 5\nLocation: /y\n\n");
     EXPECT(!r.is_refused && r.h.is_complete);
     EXPECT_INT(r.h.status, 200);
-    EXPECT(r.h.has_length && r.h.length == 12 && r.h.is_gzip && !r.h.is_chunked);
+    EXPECT(r.h.has_length && r.h.length == 12 && r.h.coding == FETCH_CODING_GZIP &&
+            !r.h.is_chunked);
     EXPECT_TEXT(r.h.etag, "\"a b\"");
     EXPECT_TEXT(r.h.last_modified, "x");
     EXPECT_TEXT(r.h.content_type, "text/html");
     EXPECT_TEXT(r.h.retry_after, "5");
     EXPECT_TEXT(r.h.location, "/y");
-    EXPECT(!r.h.is_framed && !r.h.body_digest);
+    EXPECT(!r.h.is_framed && !fetch_headers_body_digest(&r.h));
 }
 
 TEST(interim, "what came with an interim answer is forgotten, trailers are not read")
@@ -71,13 +72,15 @@ TEST(lengths, "a length is a plain number, and there is only one")
                     .is_refused);
 }
 
-TEST(encodings, "one layer of gzip and plain chunks, nothing else")
+TEST(encodings, "one layer of what was asked for and plain chunks, nothing else")
 {
     static const struct {
         const char *line;
         bool refused;
     } rows[] = {{"Content-Encoding: gzip", false}, {"Content-Encoding: x-gzip", false},
-            {"Content-Encoding: identity", false}, {"Content-Encoding: br", true},
+            {"Content-Encoding: identity", false}, {"Content-Encoding: br", false},
+            {"Content-Encoding: ZSTD", false}, {"Content-Encoding: compress", true},
+            {"Content-Encoding: br\nContent-Encoding: gzip", true},
             {"Content-Encoding: deflate", true}, {"Content-Encoding: gzip, gzip", true},
             {"Content-Encoding: gzip\nContent-Encoding: gzip", true},
             {"Content-Encoding: identity\nContent-Encoding: gzip", false},
@@ -117,11 +120,11 @@ TEST(digests, "the server's own digest is kept, Repr-Digest before Content-MD5")
 {
     SCRATCH struct arena *life = arena_new(NULL, "test");
     struct reader r = read_all(life, "HTTP/1.1 200 OK\nContent-MD5: m\n\n");
-    EXPECT_TEXT(r.h.body_digest, "m");
+    EXPECT_TEXT(fetch_headers_body_digest(&r.h), "m");
     r = read_all(life, "HTTP/1.1 200 OK\nRepr-Digest: r\nContent-MD5: m\n\n");
-    EXPECT_TEXT(r.h.body_digest, "r");
+    EXPECT_TEXT(fetch_headers_body_digest(&r.h), "r");
     r = read_all(life, "HTTP/1.1 200 OK\nContent-MD5: m\nRepr-Digest: r\n\n");
-    EXPECT_TEXT(r.h.body_digest, "r");
+    EXPECT_TEXT(fetch_headers_body_digest(&r.h), "r");
 }
 
 TEST(status_lines, "a status line that is none gives no status, so nothing is complete")

@@ -108,7 +108,9 @@ TEST(served, "the site answers, with 304 for what has not changed")
     clock_fixed_init(&clock, NOON, 0);
     struct web_site *site;
     struct fault f;
-    REQUIRE(web_site_start(w.life, &clock.clock, 0, &f, &site) == OK);
+    REQUIRE(web_site_start(w.life,
+                    &(struct web_site_options){.clock = &clock.clock, .living = 9}, &f,
+                    &site) == OK);
     const char *url = web_site_url(site);
     struct answer *a = web_get(&w, "%s/news.html", url), again;
     EXPECT_INT(a->outcome, FETCH_OK);
@@ -135,6 +137,18 @@ TEST(served, "the site answers, with 304 for what has not changed")
     EXPECT(a->outcome == FETCH_OK && !a->etag[0] && !a->last_modified[0]);
     EXPECT_INT(web_get(&w, "%s/", url)->outcome, FETCH_OK);
     EXPECT(web_get(&w, "%s/article/1.html", url)->gone);
+
+    a = web_get(&w, "%s/living/9.html", url); /* living pages too go with the clock */
+    r = (struct fetch_request){.url = a->final_url, .etag = a->etag};
+    web_start(&w, &again, &r);
+    web_wait(&w, &again);
+    EXPECT_INT(again.outcome, FETCH_NOT_MODIFIED);
+    clock.wall += 4000;
+    web_start(&w, &again, &r);
+    web_wait(&w, &again);
+    EXPECT_INT(again.outcome, FETCH_OK);
+    EXPECT(web_get(&w, "%s/living/10.html", url)->gone);
+    EXPECT(web_get(&w, "%s/living/0.html", url)->gone);
     web_site_stop(site);
     web_site_stop(site);
     EXPECT_INT(web_get(&w, "%s/", url)->outcome, FETCH_FAILED);
@@ -147,8 +161,10 @@ TEST(busy, "a port that is taken is refused with what to do")
     struct web_site *site;
     struct fault f;
     server_canary(life, "127.0.0.1", &taken);
-    EXPECT(web_site_start(life, &clock_system, taken.port, &f, &site) == ERR_NET);
+    struct web_site_options o = {.clock = &clock_system, .port = taken.port};
+    EXPECT(web_site_start(life, &o, &f, &site) == ERR_NET);
     EXPECT(f.hint[0]);
-    EXPECT(web_site_start(life, &clock_system, 70000, &f, &site) == ERR_NET);
+    o.port = 70000;
+    EXPECT(web_site_start(life, &o, &f, &site) == ERR_NET);
 }
 TEST_MAIN()

@@ -18,23 +18,40 @@ static void print_place(FILE *to, const char *path, size_t index, const json_t *
         fprintf(to, ", \"%s\"", id);
 }
 
+static bool is_among(const char *key, const char *const *words)
+{
+    while (*words && strcmp(key, *words) != 0)
+        words++;
+    return *words != NULL;
+}
+
 /* A field misspelt is a field left out, which may well go unnoticed. */
 static void warn_unknown(const char *path, size_t index, json_t *trace)
 {
-    static const char *const known[] = {
-            "id", "expr", "rules", "context", "history", "until", "expect", "note", "comment"};
+    static const char *const of_trace[] = {"id", "expr", "rules", "context", "history", "until",
+            "expect", "note", "comment", NULL};
+    static const char *const of_rule[] = {"name", "event", "context", "priority", "coupling",
+            "mode", "condition", "enabled", "do", "note", "comment", NULL};
     const char *key;
     json_t *value;
     json_object_foreach(trace, key, value)
     {
-        bool is_known = false;
-        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-            is_known |= strcmp(key, known[i]) == 0;
-        if (is_known)
+        if (is_among(key, of_trace))
             continue;
         fprintf(stderr, "led-trace: ");
         print_place(stderr, path, index, trace);
         fprintf(stderr, ": warning: field \"%s\" means nothing here\n", key);
+    }
+    const json_t *rules = json_object_get(trace, "rules");
+    for (size_t i = 0; i < json_array_size(rules); i++) {
+        json_object_foreach(json_array_get(rules, i), key, value)
+        {
+            if (is_among(key, of_rule))
+                continue;
+            fprintf(stderr, "led-trace: ");
+            print_place(stderr, path, index, trace);
+            fprintf(stderr, ": rules[%zu]: warning: field \"%s\" means nothing here\n", i, key);
+        }
     }
 }
 
@@ -59,6 +76,8 @@ static int run_one(const char *path, size_t index, json_t *trace, struct tally *
         fprintf(stderr, "led-trace: ");
         print_place(stderr, path, index, trace);
         fprintf(stderr, ": %s\n", f.message);
+        if (f.hint[0])
+            fprintf(stderr, "  %s\n", f.hint);
         return 2;
     }
     int status = 0;

@@ -127,28 +127,48 @@ TEST(hoard_any, "ANY keeps as many of each operand, whatever it has of the other
     led_free(led);
 }
 
-TEST(small, "a clock of one's own costs at most 400 bytes, and one more series of it 160")
+/* What `n` rules, or `n` live P with two events and a rule each, cost. */
+static size_t cost(int n, bool with_p)
 {
-    enum { N = 200000 };
     struct led *led = led_new(0, 0);
     struct led_rule_spec spec = {.action = tick, .context = LED_RECENT};
     struct led_rule *r;
-    size_t whole = bytes(led);
-    for (int i = 0; i < N; i++) {
-        struct led_event *ds = led_primitive(led, NULL), *de = led_primitive(led, NULL), *p;
-        CHECK(led_periodic(led, ds, 1000, de, NULL, &p) == OK);
-        CHECK(led_rule_new(led, p, &spec, NULL, &r) == OK);
-        CHECK(led_raise(led, ds, 0, NULL) == OK);
+    size_t before = bytes(led);
+    for (int i = 0; i < n; i++) {
+        struct led_event *from = led_primitive(led, NULL), *to = led_primitive(led, NULL),
+                         *e = to;
+        if (with_p)
+            CHECK(led_periodic(led, from, 1000, to, NULL, &e) == OK);
+        CHECK(led_rule_new(led, e, &spec, NULL, &r) == OK);
+        CHECK(led_raise(led, from, 0, NULL) == OK);
     }
-    EXPECT((bytes(led) - whole) / N <= 400);
+    size_t after = bytes(led);
+    led_free(led);
+    return after - before;
+}
+
+TEST(small, "a live P costs at most 160 bytes, with two events and a rule of its own 300")
+{
+    for (int n = 100000; n < 300000; n += n / 5) { /* just after a table has grown, too */
+        size_t whole = cost(n, true), rest = cost(n, false);
+        EXPECT(whole <= (size_t)n * 300);
+        EXPECT(whole - rest <= (size_t)n * 160);
+    }
+}
+
+TEST(series, "one more series of a P costs at most 80 bytes")
+{
+    enum { N = 200000 };
+    struct led *led = led_new(0, 0);
+    struct led_rule_spec spec = {.action = tick, .context = LED_CONTINUOUS};
+    struct led_rule *r;
     struct led_event *a = led_primitive(led, NULL), *z = led_primitive(led, NULL), *p;
     CHECK(led_periodic(led, a, 1000, z, NULL, &p) == OK);
-    spec.context = LED_CONTINUOUS;
     CHECK(led_rule_new(led, p, &spec, NULL, &r) == OK);
     size_t before = bytes(led);
     for (int i = 0; i < N; i++)
         CHECK(led_raise(led, a, 0, NULL) == OK);
-    EXPECT((bytes(led) - before) / N <= 160);
+    EXPECT((bytes(led) - before) / N <= 80);
     led_free(led);
 }
 

@@ -20,6 +20,18 @@ static void expect_fault(const char *text, const char *message)
     EXPECT_TEXT(f.message, message);
 }
 
+static void expect_hint(const char *text, const char *hint)
+{
+    struct fault f = {0};
+    json_t *traces = NULL;
+    struct trace_options opt = {0};
+    struct trace_result r;
+    REQUIRE(trace_parse(text, strlen(text), &f, &traces) == OK);
+    EXPECT(trace_run(json_array_get(traces, 0), &opt, &f, &r) != OK);
+    EXPECT_TEXT(f.hint, hint);
+    json_decref(traces);
+}
+
 TEST(place, "a wrong trace is told with its place")
 {
     expect_fault(
@@ -36,7 +48,7 @@ TEST(place, "a wrong trace is told with its place")
     expect_fault("{\"expr\": \"A\", \"history\": [[1, \"A\", 3]]}",
             "history[0]: not [time, what happens]");
     expect_fault("{\"expr\": \"A\", \"history\": [[1, {\"op\": \"dance\"}]]}",
-            "history[0]: unknown operation \"dance\", or without its argument");
+            "history[0]: unknown operation \"dance\"");
     expect_fault("{\"expr\": \"A\", \"history\": [[1, {\"op\": \"down\"}]]}",
             "history[0]: down and stall want an integer, \"until\"");
     expect_fault("{\"expr\": \"A\", \"history\": [[9, {\"op\": \"down\", \"until\": 3}]]}",
@@ -52,7 +64,7 @@ TEST(expression, "a wrong expression is told with what it wants")
     expect_fault(
             "{\"expr\": 7}", "expression: expression is neither a name nor [operator, ...]");
     expect_fault("{\"expr\": [\"PLUS\", \"A\", \"B\"]}",
-            "expression: time in expression is not an integer in range");
+            "expression: time of PLUS is not an integer in range");
     expect_fault(
             "{\"expr\": [\"ANY\", 2]}", "expression: ANY wants a number and 1 to 32 events");
 }
@@ -69,13 +81,46 @@ TEST(rule, "a wrong rule is told with its number")
             "rules[0]: condition is neither true nor false");
     expect_fault("{\"rules\": [{\"name\": \"a\", \"event\": \"E\", \"do\": [[\"sing\"]]}],"
                  " \"history\": [[1, \"E\"]]}",
-            "history[0]: unknown operation \"sing\", or without its argument");
+            "rules[0]: unknown operation \"sing\"");
+}
+
+TEST(argument, "an operation without its argument is told with what it wants")
+{
+    expect_fault("{\"expr\": \"A\", \"history\": [[1, {\"op\": \"raise\"}]]}",
+            "history[0]: raise wants an \"event\", the name of a primitive one");
+    expect_fault("{\"expr\": \"A\", \"history\": [[1, {\"op\": \"delete_rule\"}]]}",
+            "history[0]: delete_rule wants a \"rule\", its name");
+    expect_fault("{\"expr\": \"A\", \"history\": [[1, {\"op\": \"start\", \"s\": 7}]]}",
+            "history[0]: start wants \"s\", the name of who starts");
+    expect_fault("{\"rules\": [{\"name\": \"a\", \"event\": \"E\", \"do\": [[\"raise\"]]}]}",
+            "rules[0]: raise wants an \"event\", the name of a primitive one");
+    expect_fault("{\"expr\": [\"ANY\", -1, \"A\", \"B\"]}",
+            "expression: ANY wants a number and 1 to 32 events");
+}
+
+TEST(remedy, "what is wrong is told with what to write")
+{
+    expect_hint("{\"expr\": [\"XOR\", \"A\", \"B\"]}",
+            "Operators are OR, AND, SEQ, NOT, ANY, A, A*, P, P*, PLUS and ABS.");
+    expect_hint(
+            "{\"expr\": [\"P\", \"A\", \"B\", 10]}", "Write [\"P\", \"from\", 10, \"to\"].");
+    expect_hint("{\"expr\": \"A\", \"context\": \"newest\"}",
+            "Contexts are unrestricted, recent, chronicle, continuous and cumulative.");
+    expect_hint(
+            "{\"expr\": \"A\", \"history\": [5]}", "Write [1, \"A\"] or [1, {\"op\": ...}].");
 }
 
 TEST(expectation, "an expectation that says nothing is told")
 {
     expect_fault("{\"expr\": \"A\", \"expect\": {\"detectd\": []}}",
             "expect: speaks of neither \"detected\" nor \"log\" nor \"error\"");
+    expect_fault("{\"expr\": \"A\", \"expect\": {\"detected\": 5}}",
+            "expect: \"detected\" is not a list");
+    expect_fault(
+            "{\"expr\": \"A\", \"expect\": {\"detected\": [{\"t\": \"x\", \"parts\": []}]}}",
+            "expect: \"detected\"[0] is not a detection");
+    expect_fault("{\"expr\": \"A\", \"expect\": {\"log\": 5}}",
+            "expect: \"log\" is not a list of texts");
 }
 
 TEST(json, "what is not JSON is told with line and column")

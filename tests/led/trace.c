@@ -13,20 +13,36 @@
 
 /* ---- what all files of a run need ---- */
 
-void trace_fail(struct run *run, enum err code, const char *fmt, ...)
+static void fail(struct run *run, enum err code, const char *fmt, va_list ap)
 {
-    if (run->err)
-        return;
     BUF(text, 1000);
     if (run->part && json_is_array(json_object_get(run->trace, run->part)))
         buf_printf(&text, "%s[%zu]: ", run->part, run->item);
     else if (run->part)
         buf_printf(&text, "%s: ", run->part);
+    buf_vprintf(&text, fmt, ap);
+    run->err = fault_set(run->f, code, "%s", buf_text(&text));
+}
+
+void trace_fail(struct run *run, enum err code, const char *fmt, ...)
+{
+    if (run->err)
+        return;
     va_list ap;
     va_start(ap, fmt);
-    buf_vprintf(&text, fmt, ap);
+    fail(run, code, fmt, ap);
     va_end(ap);
-    run->err = fault_set(run->f, code, "%s", buf_text(&text));
+}
+
+void trace_fail_hint(struct run *run, const char *hint, const char *fmt, ...)
+{
+    if (run->err)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    fail(run, ERR_SYNTAX, fmt, ap);
+    va_end(ap);
+    fault_hint(run->f, "%s", hint);
 }
 
 size_t trace_limit(const struct run *run)
@@ -118,7 +134,8 @@ static void gap(struct run *run, msec t, const json_t *op, bool is_down)
                 "down and stall want an integer, \"until\"", &until))
         return;
     if (until < t) {
-        trace_fail(run, ERR_SYNTAX, "a gap that ends at %lld has not begun", (long long)until);
+        trace_fail_hint(run, "\"until\" is a time, not a length: give one that is later.",
+                "a gap that ends at %lld has not begun", (long long)until);
         return;
     }
     if (until <= led_now(run->led))
@@ -168,18 +185,22 @@ static void history(struct run *run)
     int64_t last = INT64_MIN, until = 0;
     run->part = "history";
     if (items && !json_is_array(items))
-        trace_fail(run, ERR_SYNTAX, "not a list of [time, what happens]");
+        trace_fail_hint(run, "Write [[1, \"A\"], [5, \"B\"]], the earliest first.",
+                "not a list of [time, what happens]");
     for (size_t i = 0; i < json_array_size(items) && !run->err; i++) {
         const json_t *item = json_array_get(items, i), *what = json_array_get(item, 1);
         int64_t t;
         run->item = i;
         if (json_array_size(item) != 2)
-            trace_fail(run, ERR_SYNTAX, "not [time, what happens]");
+            trace_fail_hint(
+                    run, "Write [1, \"A\"] or [1, {\"op\": ...}].", "not [time, what happens]");
         if (!trace_integer(run, json_array_get(item, 0), "the time is not an integer", &t))
             return;
         if (t < last)
-            trace_fail(run, ERR_SYNTAX, "time goes back from %lld to %lld", (long long)last,
-                    (long long)t);
+            trace_fail_hint(run,
+                    "A history is in order of time; what the wall clock does is "
+                    "told by wall_jump.",
+                    "time goes back from %lld to %lld", (long long)last, (long long)t);
         last = t;
         if (run->err || is_lost(run, t, what))
             continue;
@@ -204,13 +225,36 @@ static msec first_time(const json_t *trace)
     return first < 0 && first >= -TIME_MAX ? first : 0;
 }
 
+static void check_detection(struct run *run, size_t i, const json_t *d)
+{
+    static const char *const numbers[] = {"t", "start", "late", "missed"};
+    bool is_sound = json_is_integer(json_object_get(d, "t")) &&
+                    json_is_array(json_object_get(d, "parts"));
+    for (size_t n = 0; n < countof(numbers); n++)
+        if (json_object_get(d, numbers[n]) && !json_is_integer(json_object_get(d, numbers[n])))
+            is_sound = false;
+    if (!is_sound)
+        trace_fail_hint(run, "Write {\"t\": 3, \"start\": 1, \"parts\": [\"A1\", \"B1\"]}.",
+                "\"detected\"[%zu] is not a detection", i);
+}
+
 static void check_expectation(struct run *run)
 {
     const json_t *expect = json_object_get(run->trace, "expect");
     run->part = "expect";
-    if (expect && !json_object_get(expect, "detected") && !json_object_get(expect, "log") &&
-            !json_object_get(expect, "error"))
+    const json_t *detected = json_object_get(expect, "detected");
+    const json_t *log = json_object_get(expect, "log"),
+                 *error = json_object_get(expect, "error");
+    if (expect && !detected && !log && !error)
         trace_fail(run, ERR_SYNTAX, "speaks of neither \"detected\" nor \"log\" nor \"error\"");
+    if (log && !json_is_array(log))
+        trace_fail(run, ERR_SYNTAX, "\"log\" is not a list of texts");
+    if (error && !json_is_string(error))
+        trace_fail(run, ERR_SYNTAX, "\"error\" is not a text");
+    if (detected && !json_is_array(detected))
+        trace_fail(run, ERR_SYNTAX, "\"detected\" is not a list");
+    for (size_t i = 0; i < json_array_size(detected); i++)
+        check_detection(run, i, json_array_get(detected, i));
     run->part = NULL;
 }
 
@@ -224,7 +268,7 @@ static enum err setup(struct run *run, struct fault *f)
         trace_fail(run, ERR_SYNTAX,
                 "a trace is an object with \"expr\" or a list of \"rules\", and \"history\"");
     else if (!led_context_parse(context, &run->context))
-        trace_fail(run, ERR_SYNTAX, "unknown context \"%s\"", context);
+        trace_fail_hint(run, CONTEXTS, "unknown context \"%s\"", context);
     enum err err = OK;
     run->part = "expression";
     if (expr && !run->err)

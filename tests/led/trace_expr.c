@@ -1,16 +1,24 @@
 /* Expressions of a trace: ["SEQ", "A", ["PLUS", "B", 5]]. */
 #include "tests/led/trace_int.h"
+#include <stdlib.h>
 #include <string.h>
 
 struct shape {
     const char *name;
     unsigned events; /* operands that are events */
     int span_at;     /* position of the time among the arguments; -1 if there is none */
+    const char *example;
 };
 
-static const struct shape shapes[] = {{"OR", 2, -1}, {"AND", 2, -1}, {"SEQ", 2, -1},
-        {"NOT", 3, -1}, {"A", 3, -1}, {"A*", 3, -1}, {"P", 2, 1}, {"P*", 2, 1}, {"PLUS", 1, 1},
-        {"ABS", 0, 0}};
+static const struct shape shapes[] = {{"OR", 2, -1, "Write [\"OR\", \"A\", \"B\"]."},
+        {"AND", 2, -1, "Write [\"AND\", \"A\", \"B\"]."},
+        {"SEQ", 2, -1, "Write [\"SEQ\", \"A\", \"B\"]."},
+        {"NOT", 3, -1, "Write [\"NOT\", \"forbidden\", \"from\", \"to\"]."},
+        {"A", 3, -1, "Write [\"A\", \"from\", \"each\", \"to\"]."},
+        {"A*", 3, -1, "Write [\"A*\", \"from\", \"each\", \"to\"]."},
+        {"P", 2, 1, "Write [\"P\", \"from\", 10, \"to\"]."},
+        {"P*", 2, 1, "Write [\"P*\", \"from\", 10, \"to\"]."},
+        {"PLUS", 1, 1, "Write [\"PLUS\", \"A\", 10]."}, {"ABS", 0, 0, "Write [\"ABS\", 100]."}};
 
 static enum err call(struct run *run, const char *op, struct led_event **e, msec span,
         struct fault *f, struct led_event **ret)
@@ -46,10 +54,13 @@ static enum err build_shape(struct run *run, const struct shape *shape, const js
     enum err err = OK;
     for (size_t i = 1; i < json_array_size(expr) && !err && !run->err; i++) {
         const json_t *arg = json_array_get(expr, i);
-        if ((int)i - 1 == shape->span_at)
-            trace_integer(run, arg, "time in expression is not an integer in range", &span);
-        else
+        if ((int)i - 1 != shape->span_at)
             err = trace_build(run, arg, f, &e[count++]);
+        else if (!json_is_integer(arg) || llabs(json_integer_value(arg)) > TIME_MAX)
+            trace_fail_hint(
+                    run, shape->example, "time of %s is not an integer in range", shape->name);
+        else
+            span = json_integer_value(arg);
     }
     if (!err && !run->err)
         err = call(run, shape->name, e, span, f, ret);
@@ -65,19 +76,20 @@ static enum err build_any(
         struct run *run, const json_t *expr, struct fault *f, struct led_event **ret)
 {
     struct led_event *e[LED_ANY_MAX] = {NULL};
-    int64_t needed;
+    const json_t *first = json_array_get(expr, 1);
+    json_int_t needed = json_integer_value(first);
     size_t count = json_array_size(expr) - 2;
-    if (json_array_size(expr) < 3 || count > LED_ANY_MAX ||
-            !trace_integer(run, json_array_get(expr, 1), "ANY wants a number first", &needed)) {
-        trace_fail(run, ERR_SYNTAX, "ANY wants a number and 1 to 32 events");
+    if (json_array_size(expr) < 3 || count > LED_ANY_MAX || !json_is_integer(first) ||
+            needed < 0 || needed > LED_ANY_MAX) {
+        trace_fail_hint(run, "Write [\"ANY\", 2, \"A\", \"B\", \"C\"].",
+                "ANY wants a number and 1 to 32 events");
         return OK;
     }
     enum err err = OK;
     for (size_t i = 0; i < count && !err && !run->err; i++)
         err = trace_build(run, json_array_get(expr, i + 2), f, &e[i]);
     if (!err && !run->err)
-        err = led_any(run->led, needed < 0 || needed > 99 ? 99 : (unsigned)needed,
-                (unsigned)count, e, f, ret);
+        err = led_any(run->led, (unsigned)needed, (unsigned)count, e, f, ret);
     for (size_t i = 0; i < count; i++)
         if (e[i] && !led_event_name(e[i]))
             led_event_drop(run->led, e[i]);
@@ -102,13 +114,16 @@ enum err trace_build(
             continue;
         if (json_array_size(expr) == 1 + s->events + (s->span_at >= 0))
             return build_shape(run, s, expr, f, ret);
-        trace_fail(run, ERR_SYNTAX, "%s has %zu arguments and wants %u", s->name,
+        trace_fail_hint(run, s->example, "%s has %zu arguments and wants %u", s->name,
                 json_array_size(expr) - 1, s->events + (s->span_at >= 0));
         return OK;
     }
     if (op)
-        trace_fail(run, ERR_SYNTAX, "unknown operator \"%s\"", op);
+        trace_fail_hint(run,
+                "Operators are OR, AND, SEQ, NOT, ANY, A, A*, P, P*, PLUS and ABS.",
+                "unknown operator \"%s\"", op);
     else
-        trace_fail(run, ERR_SYNTAX, "expression is neither a name nor [operator, ...]");
+        trace_fail_hint(run, "Write \"A\" or [\"SEQ\", \"A\", \"B\"].",
+                "expression is neither a name nor [operator, ...]");
     return OK;
 }

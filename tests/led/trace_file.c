@@ -23,7 +23,10 @@ static bool entry_matches(const json_t *expected, const json_t *got, bool own_cl
         if ((own_clock || json_object_get(expected, gaps[i])) &&
                 !same_number(expected, got, gaps[i]))
             return false;
-    return same_number(expected, got, "t") && same_number(expected, got, "start") &&
+    bool is_instant = !json_object_get(expected, "start"); /* starts when it ends */
+    return same_number(expected, got, "t") &&
+           (is_instant ? json_equal(json_object_get(got, "start"), json_object_get(got, "t"))
+                       : same_number(expected, got, "start")) &&
            json_equal(json_object_get(expected, "parts"), json_object_get(got, "parts"));
 }
 
@@ -69,6 +72,13 @@ static enum err as_array(json_t *whole, const json_error_t *e, struct fault *f, 
         return err;
     }
     json_t *traces = json_object_get(whole, "traces");
+    if (traces && !json_is_array(traces)) {
+        json_decref(whole);
+        enum err err = fault_set(f, ERR_SYNTAX, "\"traces\" is not a list");
+        if (f)
+            f->line = f->column = 1;
+        return err;
+    }
     if (json_is_array(whole))
         *ret = json_incref(whole);
     else if (json_is_array(traces))

@@ -6,6 +6,8 @@
 enum { RULE_MAX = 4096, STEP_MAX = 1000 * 1000, SNAPSHOT_MAX = 256 * 1024 * 1024 };
 #define TIME_MAX INT64_C(1000000000000000)
 
+#define CONTEXTS "Contexts are unrestricted, recent, chronicle, continuous and cumulative."
+
 struct rule {
     struct run *run;
     struct led_rule *rule; /* NULL once deleted */
@@ -36,6 +38,8 @@ struct run {
 
 /* The trace is nonsense, or does not end; the first such finding stays, with its place. */
 void trace_fail(struct run *run, enum err code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* The same with what to do about it, a sentence. */
+void trace_fail_hint(struct run *run, const char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
 size_t trace_limit(const struct run *run);
 void trace_note(struct run *run, const char *text); /* into the log */
 void trace_note_fault(struct run *run, const struct fault *f);
@@ -52,6 +56,11 @@ enum err trace_build(
 enum err trace_rule_make(
         struct run *run, const json_t *expr, const json_t *def, struct fault *f);
 void trace_rule_gone(void *ctx, struct led_rule *rule, void *arg);
+struct rule *trace_rule_find(struct run *run, const char *name); /* alive; or NULL */
 bool trace_rule_bind(void *ctx, struct led_rule *rule, struct led_rule_spec *spec);
 void trace_raise(struct run *run, const char *name);
+
+/* trace_operate.c.  What the history and the actions of rules can do. */
 void trace_operate(struct run *run, const char *op, const json_t *arg);
+/* Sets run->err unless `op` is known and has the argument it wants. */
+bool trace_operation_is_sound(struct run *run, const char *op, const json_t *arg);

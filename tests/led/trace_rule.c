@@ -1,4 +1,4 @@
-/* Rules of a trace, and what they and the history can do. */
+/* Rules of a trace. */
 #include "tests/led/trace_int.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -114,10 +114,12 @@ static bool spec_parse(struct run *run, const json_t *def, struct led_rule_spec 
         trace_fail(run, ERR_SYNTAX, "mode \"%s\" is neither NOW nor PREVIOUS", mode);
     const char *coupling = trace_text(def, "coupling", "immediate");
     if (!coupling_parse(coupling, &spec->coupling))
-        trace_fail(run, ERR_SYNTAX, "unknown coupling \"%s\"", coupling);
+        trace_fail_hint(run,
+                "Couplings are immediate, deferred, detached, detached dependent and settled.",
+                "unknown coupling \"%s\"", coupling);
     const char *context = trace_text(def, "context", led_context_name(run->context));
     if (!led_context_parse(context, &spec->context))
-        trace_fail(run, ERR_SYNTAX, "unknown context \"%s\"", context);
+        trace_fail_hint(run, CONTEXTS, "unknown context \"%s\"", context);
     for (size_t i = 0; i < countof(switches); i++)
         if (json_object_get(def, switches[i]) &&
                 !json_is_boolean(json_object_get(def, switches[i])))
@@ -125,7 +127,7 @@ static bool spec_parse(struct run *run, const json_t *def, struct led_rule_spec 
     return !run->err;
 }
 
-static struct rule *rule_find(struct run *run, const char *name)
+struct rule *trace_rule_find(struct run *run, const char *name)
 {
     for (size_t i = run->rule_count; name && i-- > 0;) {
         struct rule *r = run->rules[i];
@@ -135,14 +137,20 @@ static struct rule *rule_find(struct run *run, const char *name)
     return NULL;
 }
 
-static bool actions_are_sound(const json_t *todo)
+static void check_actions(struct run *run, const json_t *todo)
 {
     if (todo && !json_is_array(todo))
-        return false;
-    for (size_t i = 0; i < json_array_size(todo); i++)
-        if (!json_is_string(json_array_get(json_array_get(todo, i), 0)))
-            return false;
-    return true;
+        trace_fail_hint(run, "Write [[\"raise\", \"A\"], [\"log\", \"done\"]].",
+                "\"do\" is not a list of [action, argument]");
+    for (size_t i = 0; i < json_array_size(todo) && !run->err; i++) {
+        const json_t *step = json_array_get(todo, i);
+        const char *op = json_string_value(json_array_get(step, 0));
+        if (op)
+            (void)trace_operation_is_sound(run, op, json_array_get(step, 1));
+        else
+            trace_fail_hint(run, "Write [\"raise\", \"A\"].",
+                    "\"do\"[%zu] is not [action, argument]", i);
+    }
 }
 
 enum err trace_rule_make(
@@ -151,8 +159,7 @@ enum err trace_rule_make(
     struct led_rule_spec spec = {.condition = condition, .action = action};
     if (run->rule_count == RULE_MAX)
         trace_fail(run, ERR_LIMIT, "too many rules");
-    if (!actions_are_sound(json_object_get(def, "do")))
-        trace_fail(run, ERR_SYNTAX, "\"do\" is not a list of [action, argument]");
+    check_actions(run, json_object_get(def, "do"));
     struct led_event *e = NULL;
     if (run->err || !spec_parse(run, def, &spec))
         return OK;
@@ -195,154 +202,4 @@ void trace_rule_gone(void *ctx, struct led_rule *rule, void *arg)
     (void)ctx;
     (void)rule;
     ((struct rule *)arg)->rule = NULL;
-}
-
-/* ---- operations, of the history and of rules ---- */
-
-void trace_raise(struct run *run, const char *name)
-{
-    struct led_event *e = led_event_find(run->led, name);
-    struct fault f;
-    if (!e)
-        e = led_primitive(run->led, name);
-    if (led_raise(run->led, e, 0, &f))
-        trace_note_fault(run, &f);
-}
-
-/* One clock runs while anybody is active: see "sharing" in docs/led.md. */
-static void share(struct run *run, const char *name, bool starts)
-{
-    bool known = json_object_get(run->active, name) != NULL;
-    if (starts == known)
-        return;
-    if (starts) {
-        if (json_object_size(run->active) == 0)
-            trace_raise(run, "DS");
-        json_object_set_new(run->active, name, json_true());
-    } else {
-        if (json_object_size(run->active) == 1)
-            trace_raise(run, "DE");
-        json_object_del(run->active, name);
-    }
-}
-
-static void delete_rule(struct run *run, struct rule *r)
-{
-    struct led_rule *rule = r->rule;
-    r->rule = NULL;
-    led_rule_delete(run->led, rule);
-}
-
-/* {"event": expression, "cascade": ...}, or just an expression; or nothing: that of the
- * trace, and with it whoever watches it. */
-static void delete_event(struct run *run, const json_t *arg)
-{
-    const json_t *which = json_is_object(arg) ? json_object_get(arg, "event") : arg;
-    bool cascade = !which || json_is_true(json_object_get(arg, "cascade"));
-    struct led_event *e = NULL;
-    struct fault f;
-    if (which) {
-        if (trace_build(run, which, &f, &e))
-            trace_note_fault(run, &f);
-    } else {
-        for (size_t i = 0; i < run->rule_count && !e; i++)
-            if (run->rules[i]->rule)
-                e = led_rule_event(run->rules[i]->rule);
-    }
-    if (!e)
-        return;
-    led_event_hold(e);
-    bool was_made = which && !led_event_name(e);
-    if (led_event_delete(run->led, e, cascade, &f))
-        trace_note_fault(run, &f);
-    led_event_drop(run->led, e);
-    if (was_made)
-        led_event_drop(run->led, e);
-}
-
-struct rearming {
-    struct run *run;
-    struct led_event *found[1024];
-    size_t count;
-};
-
-static void find_periodic(void *ctx, const struct led_node_view *v)
-{
-    struct rearming *r = ctx;
-    struct led_event *e = led_event_by_id(r->run->led, led_event_id(v->event));
-    if (v->operator_name[0] == 'P' && v->operator_name[1] != 'L' && r->count < 1024)
-        r->found[r->count++] = e;
-}
-
-static void rearm(struct run *run, const json_t *arg)
-{
-    int64_t interval;
-    const json_t *t = json_is_object(arg) ? json_object_get(arg, "T") : arg;
-    if (!trace_integer(run, t, "rearm wants an integer, \"T\"", &interval))
-        return;
-    struct rearming r = {.run = run};
-    struct fault f;
-    led_each_node(run->led, find_periodic, &r);
-    for (size_t i = 0; i < r.count; i++)
-        if (led_rearm(run->led, r.found[i], interval, &f))
-            trace_note_fault(run, &f);
-    if (interval > 0 && interval < run->shortest_star && run->shortest_star != MSEC_NEVER)
-        run->shortest_star = interval;
-}
-
-static void create_rule(struct run *run, const json_t *arg)
-{
-    const json_t *def = json_object_get(arg, "rule") ? json_object_get(arg, "rule") : arg;
-    struct fault f;
-    if (!json_object_get(def, "event") || !*trace_text(def, "name", ""))
-        trace_fail(run, ERR_SYNTAX, "a rule wants a name and an event");
-    else if (trace_rule_make(run, json_object_get(def, "event"), def, &f))
-        trace_note_fault(run, &f);
-}
-
-/* One that is not there any more is as good as deleted or disabled. */
-static bool operate_rule(struct run *run, const char *op, const char *name)
-{
-    struct rule *r = rule_find(run, name);
-    if (strcmp(op, "delete_rule") == 0) {
-        if (r)
-            delete_rule(run, r);
-    } else if (strcmp(op, "disable_rule") == 0) {
-        if (r)
-            led_rule_disable(run->led, r->rule);
-    } else if (strcmp(op, "enable_rule") == 0) {
-        if (r)
-            led_rule_enable(run->led, r->rule);
-    } else {
-        return false;
-    }
-    return true;
-}
-
-/* The history says {"op": op, key: name}, an action [op, name]. */
-static const char *name_of(const json_t *arg, const char *key)
-{
-    return json_is_object(arg) ? json_string_value(json_object_get(arg, key))
-                               : json_string_value(arg);
-}
-
-void trace_operate(struct run *run, const char *op, const json_t *arg)
-{
-    const char *name = NULL;
-    if (strcmp(op, "raise") == 0 && (name = name_of(arg, "event")) && *name)
-        trace_raise(run, name);
-    else if (strcmp(op, "log") == 0 && (name = name_of(arg, "text")))
-        trace_note(run, name);
-    else if (strcmp(op, "fail") == 0)
-        led_fail(run->led);
-    else if ((strcmp(op, "start") == 0 || strcmp(op, "end") == 0) && (name = name_of(arg, "s")))
-        share(run, name, op[0] == 's');
-    else if (strcmp(op, "delete_event") == 0)
-        delete_event(run, arg);
-    else if (strcmp(op, "rearm") == 0)
-        rearm(run, arg);
-    else if (strcmp(op, "create_rule") == 0)
-        create_rule(run, arg);
-    else if (!operate_rule(run, op, name_of(arg, "rule")))
-        trace_fail(run, ERR_SYNTAX, "unknown operation \"%s\", or without its argument", op);
 }

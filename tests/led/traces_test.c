@@ -1,17 +1,24 @@
-/* Every trace in traces.json and hand_traces.json, whole and cut: see trace.h. */
+/* Every trace in the files beside this one, whole and cut: see trace.h. */
 #include "tests/led/trace.h"
 #include "tests/test.h"
 
 /* The traces that came with the semantics, and ours behind them. */
 static json_t *load(void)
 {
-    json_t *traces = NULL, *hand = NULL;
-    struct fault f = {0};
-    if (trace_load(TRACES, &f, &traces) || trace_load(HAND_TRACES, &f, &hand))
-        test_fail(__FILE__, __LINE__, "%s", f.message);
-    json_array_extend(traces, hand);
-    json_decref(hand);
-    return traces;
+    static const char *const files[] = {
+            "traces.json", "hand_traces.json", "nested_traces.json"};
+    json_t *all = json_pack("[]");
+    for (size_t i = 0; i < countof(files); i++) {
+        BUF(path, 1000);
+        buf_printf(&path, "%s/%s", TRACES, files[i]);
+        json_t *traces = NULL;
+        struct fault f = {0};
+        if (trace_load(buf_text(&path), &f, &traces))
+            test_fail(__FILE__, __LINE__, "%s", f.message);
+        json_array_extend(all, traces);
+        json_decref(traces);
+    }
+    return all;
 }
 
 /* Returns how many points there are to cut at. */
@@ -38,7 +45,7 @@ static long check(const json_t *trace, long cut)
 TEST(whole, "every trace of the semantics comes out as written")
 {
     json_t *traces = load();
-    EXPECT_INT(json_array_size(traces), 109 + 148);
+    EXPECT_INT(json_array_size(traces), 109 + 148 + 112);
     for (size_t i = 0; i < json_array_size(traces); i++)
         check(json_array_get(traces, i), 0);
     json_decref(traces);

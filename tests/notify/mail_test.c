@@ -1,50 +1,17 @@
 /* A mail is well formed whatever it tells, and says the same thing each time. */
-#include "notify/notify_int.h"
+#include "tests/notify/sample.h"
 #include "tests/test.h"
-
-static struct notify *notify_of(struct arena *life, const char *from)
-{
-    struct notify *n;
-    struct notify_options o = {.instance = "id",
-            .host = "example.org",
-            .from = from,
-            .unsubscribe = "mailto:off@example.org",
-            .fax_gateway = "{number}@fax.example.org",
-            .has_mail = true};
-    CHECK(notify_new(life, &o, NULL, &n) == OK);
-    return n;
-}
 
 static void mail(const struct notify *n, const char *text, struct buf *out)
 {
-    struct notify_line line = {.mark = NOTIFY_INSERTED, .now = text};
-    struct notify_part part = {.type = text, .lines = &line, .nlines = 1};
-    struct notify_item it = {.id = 1,
-            .change = 2,
-            .sentinel = text,
-            .owner = text,
-            .url = "http://x/",
-            .monitor = "links",
-            .topic = text,
-            .summary = text,
-            .inserted = 1,
-            .ratio = -1,
-            .parts = &part,
-            .nparts = 1,
-            .look = NOTIFY_ONLY,
-            .last_evaluated = MSEC_NEVER,
-            .last_notified = MSEC_NEVER,
-            .last_seen = MSEC_NEVER,
-            .installed = MSEC_NEVER,
-            .ends = MSEC_NEVER};
-    struct notify_message m = {.key = "id.7",
-            .method = "email",
-            .target = "ann@example.org",
-            .owner = "ann",
-            .items = &it,
-            .nitems = 1,
-            .now = 1790000000000};
-    notify_mime(n, &m, out);
+    struct sample s;
+    sample_init(&s);
+    s.lines[0].now = s.part.type = text;
+    s.item.sentinel = s.item.owner = s.item.topic = s.item.summary = text;
+    s.m.key = "id.7";
+    s.m.method = "email";
+    s.m.target = "ann@example.org";
+    notify_mime(n, &s.m, out);
 }
 
 /* Names of the headers, in order: "From To Subject". */
@@ -78,7 +45,7 @@ TEST(hostile, "no text makes another header, a long line, or a byte that is not 
             "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww"
             "www"};
     for (size_t i = 0; i < countof(texts); i++) {
-        const struct notify *n = notify_of(life, "Vigil <vigil@example.org>");
+        const struct notify *n = sample_notify(life, "Vigil <vigil@example.org>");
         BUF(out, 1 << 20);
         BUF(again, 1 << 20);
         mail(n, texts[i], &out);
@@ -102,11 +69,56 @@ TEST(hostile, "no text makes another header, a long line, or a byte that is not 
     }
 }
 
+/* What a quoted-printable part says, up to the next boundary. */
+static void unquote(const char *part, const char *boundary, struct buf *out)
+{
+    const char *at = strstr(part, "\r\n\r\n") + 4, *end = strstr(at, boundary);
+    for (; at < end; at++) {
+        unsigned byte;
+        if (*at != '=') {
+            buf_putc(out, *at);
+        } else if (at[1] == '\r') {
+            at += 2;
+        } else {
+            CHECK(sscanf(at + 1, "%2X", &byte) == 1);
+            buf_putc(out, (char)byte);
+            at += 2;
+        }
+    }
+}
+
+TEST(parts, "what is read out of a mail's parts is the text and the page, byte for byte")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    const struct notify *n = sample_notify(life, NULL);
+    struct sample s;
+    sample_init(&s);
+    s.lines[0].now = "=3D K\xC3\xA4se = \xE2\x82\xAC 3 . From me ends in a space ";
+    s.m.method = "email";
+    s.m.target = "ann@example.org";
+    BUF(mail, 1 << 20);
+    BUF(text, 1 << 20);
+    BUF(html, 1 << 20);
+    BUF(seen, 1 << 20);
+    BUF(lines, 1 << 20);
+    notify_mime(n, &s.m, &mail);
+    notify_text(n, &s.m, &text);
+    notify_html(n, &s.m, &html);
+    const char *part = strstr(buf_text(&mail), "text/plain");
+    unquote(part, "--=_k", &seen);
+    for (const char *c = buf_text(&text); *c; c++) /* lines of a mail end in CRLF */
+        buf_printf(&lines, *c == '\n' ? "\r%c" : "%c", *c);
+    EXPECT_TEXT(buf_text(&seen), buf_text(&lines));
+    buf_clear(&seen);
+    unquote(strstr(part, "text/html"), "--=_k", &seen);
+    EXPECT_TEXT(buf_text(&seen), buf_text(&html));
+}
+
 TEST(fixed, "the headers of a mail, byte for byte")
 {
     SCRATCH struct arena *life = arena_new(NULL, "test");
     BUF(out, 1 << 20);
-    mail(notify_of(life, "\"Vigil, Inc.\" <vigil@example.org>"), "K\xC3\xA4se", &out);
+    mail(sample_notify(life, "\"Vigil, Inc.\" <vigil@example.org>"), "K\xC3\xA4se", &out);
     char *end = strstr(out.data, "\r\n\r\n");
     REQUIRE(end);
     *end = 0;
@@ -128,6 +140,11 @@ TEST(addresses, "addresses are taken out of what people write, and nothing else 
     EXPECT_TEXT(mail_address(life, "Ann <ann@example.org>"), "ann@example.org");
     EXPECT_TEXT(mail_address(life, " ann@example.org "), "ann@example.org");
     EXPECT(!mail_address(life, "ann"));
+    static const char *const wrong[] = {"@example.org", "ann@", "a@x,b@y", "a@x>,<b@y",
+            "a@x;b@y", "\"a\"@x", "a@x (home)", "K\xC3\xA4se@example.org", "a@[::1]", "a\\b@x"};
+    for (size_t i = 0; i < countof(wrong); i++)
+        if (mail_address(life, wrong[i]))
+            test_fail(__FILE__, __LINE__, "%s is no address", wrong[i]);
     EXPECT(!mail_address(life, "a b@example.org"));
     EXPECT(!mail_address(life, "a@b\r\nc"));
     EXPECT(!mail_address(life, ""));

@@ -115,34 +115,4 @@ TEST(ratio, "the ratio is one minus twice what is kept over all words")
     arena_free(life);
 }
 
-TEST(looks, "each look in plain text: signs say what colour says")
-{
-    struct notify_line lines[] = {{.mark = NOTIFY_SAME, .now = "stays"},
-            {.mark = NOTIFY_UPDATED, .old = "the old word", .now = "the new word"},
-            {.mark = NOTIFY_INSERTED, .now = "came"}, {.mark = NOTIFY_DELETED, .old = "went"},
-            {.mark = NOTIFY_UPDATED, .shape = NOTIFY_ROW, .old = "a\t1", .now = "a\t2"},
-            {.mark = NOTIFY_INSERTED, .shape = NOTIFY_IMAGE, .now = "http://x/i.png"}};
-    struct notify_part part = {.type = "any change", .lines = lines, .nlines = 6};
-    struct notify_item it = {.parts = &part, .nparts = 1, .look = NOTIFY_ONLY};
-    BUF(out, 1 << 16);
-    notify_show(&out, &it, (struct notify_style){NOTIFY_PLAIN, 40});
-    EXPECT_TEXT(buf_text(&out), "  - the old word\n  + the new word\n  + came\n  - went\n"
-                                "  - a | 1\n  + a | 2\n  + [image] http://x/i.png\n");
-    buf_clear(&out);
-    it.look = NOTIFY_MERGED;
-    notify_show(&out, &it, (struct notify_style){NOTIFY_PLAIN, 40});
-    EXPECT_TEXT(buf_text(&out), "    stays\n  ~ the [-old-] {+new+} word\n  + came\n  - went\n"
-                                "  ~ a [-1-] {+2+} \n  + [image] http://x/i.png\n");
-    buf_clear(&out);
-    it.look = NOTIFY_SIDE;
-    notify_show(&out, &it, (struct notify_style){NOTIFY_PLAIN, 43});
-    EXPECT_TEXT(buf_text(&out), "stays                  stays\n"
-                                "the old word         | the new word\n"
-                                "                     > came\n"
-                                "went                 <\n"
-                                "a | 1                | a | 2\n"
-                                "                     > [image]\n"
-                                "                     > http://x/i.png\n");
-}
-
 TEST_MAIN()

@@ -51,7 +51,57 @@ TEST(malformed, "XML that is not well-formed is read as HTML and says so")
     EXPECT_XML("", true, "");
 }
 
-TEST(entities, "no entity of a document is ever expanded")
+/* What is shown when each of the two is read alone. */
+#define EXPECT_SAME_XML(one, other)                                                            \
+    do {                                                                                       \
+        SCRATCH struct arena *same_life = arena_new(NULL, "t");                                \
+        bool same_broken;                                                                      \
+        EXPECT_TEXT(xml(same_life, one, &same_broken), xml(same_life, other, &same_broken));   \
+        EXPECT(!same_broken);                                                                  \
+    } while (0)
+
+TEST(own_names, "what a document names as plain text is put in")
+{
+#define DTD                                                                                    \
+    "<?xml version='1.0'?><!-- c --><!DOCTYPE l [<!ENTITY co \"A 'B' &amp; &#67;\">"           \
+    "<!ENTITY co 'later'><!ENTITY none ''><!ELEMENT l (#PCDATA)><!-- ]> '\" -->]>"
+    EXPECT_SAME_XML(DTD "<l>&co; x</l>", "<l>A 'B' &amp; C x</l>");
+    EXPECT_SAME_XML(DTD "<l a='&co;' b=\"&co;\">x</l>",
+            "<l a='A &apos;B&apos; &amp; C' b=\"A 'B' &amp; C\">x</l>");
+    EXPECT_SAME_XML(DTD "<l>a&none;b</l>", "<l>ab</l>");
+    EXPECT_SAME_XML(DTD "<l><![CDATA[&co;]]><!-- &co; --></l>", "<l><![CDATA[&co;]]></l>");
+    EXPECT_SAME_XML("<!DOCTYPE l SYSTEM 'x>y' [<!ENTITY v 'w'>] ><l>&v;</l>", "<l>w</l>");
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    static const char *const left[] = {DTD "<l>&other;</l>",
+            "<!DOCTYPE l [<!ENTITY e '<b/>'>]><l>&e;</l>",
+            "<!DOCTYPE l [<!ENTITY e '&e;'>]><l>&e;</l>",
+            "<!DOCTYPE l [<!ENTITY e 'x'><l>&e;</l>", "<!DOCTYPE l [<!ENTITY e 'x><l>&e;</l>",
+            "<!DOCTYPE l [<!ENTITY"};
+    for (size_t i = 0; i < countof(left); i++) {
+        bool broken;
+        xml(life, left[i], &broken);
+        EXPECT(broken);
+    }
+#undef DTD
+}
+
+TEST(much, "what is put in is at most as much again as the document has")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(page, 1 << 20);
+    bool broken;
+    buf_puts(&page, "<!DOCTYPE l [<!ENTITY e '");
+    for (int i = 0; i < 20000; i++)
+        buf_puts(&page, "x");
+    buf_puts(&page, "'>]><l>");
+    for (int i = 0; i < 1000; i++)
+        buf_puts(&page, "&e;");
+    buf_puts(&page, "</l>");
+    xml(life, buf_text(&page), &broken);
+    EXPECT(broken);
+}
+
+TEST(entities, "no entity that could grow or is elsewhere is ever expanded")
 {
     SCRATCH struct arena *life = arena_new(NULL, "t");
     bool broken;

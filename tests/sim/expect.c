@@ -8,7 +8,7 @@
  *     expect events s1 create@0 start@10h end(to-reached)@30h
  *     expect timeline s1:start@10h s1:end@30h s2:start@30h
  *     expect late s1 start == 5h               expect sql "SELECT 1" == 1
- *     expect refused E041
+ *     expect refused E041                      and of those who are told: expect_told.c
  */
 #include "tests/sim/sim.h"
 #include "base/str.h"
@@ -62,7 +62,7 @@ static bool holds(long long got, const char *op, long long expected, bool *known
     return *known = false;
 }
 
-static void expect_number(struct play *p, const char *what, const char *who, long long got,
+void expect_number(struct play *p, const char *what, const char *who, long long got,
         const char *op, const char *expected)
 {
     char *end = NULL;
@@ -152,6 +152,12 @@ static bool instant_parse(const char *text, struct instant *ret)
     return !ret->is_wall || time_parse_iso(text, &ret->at);
 }
 
+bool is_instant(const char *text, msec elapsed, msec wall)
+{
+    struct instant i;
+    return instant_parse(text, &i) && (i.is_wall ? wall : elapsed) == i.at;
+}
+
 static msec instant_of(const struct sim_fetch *f, const struct instant *like)
 {
     return like->is_wall ? f->wall : f->elapsed;
@@ -166,8 +172,7 @@ static void expect_fetches_at(
         struct sim_fetch *f = list_entry(pos, struct sim_fetch, link);
         if (strcmp(f->path, path) != 0 || instant_of(f, since) < since->at)
             continue;
-        struct instant at = {0};
-        ok = ok && *times && instant_parse(*times, &at) && instant_of(f, &at) == at.at;
+        ok = ok && *times && is_instant(*times, f->elapsed, f->wall);
         times += *times != NULL;
         buf_printf(&got, " %s", span_text(p->life, f->elapsed));
     }
@@ -379,6 +384,9 @@ static const struct {
         {"versions", expect_versions},
         {"changes", expect_changes},
         {"notified", expect_notified},
+        {"told", expect_told},
+        {"tried", expect_tried},
+        {"doubled", expect_doubled},
         {"pairs", expect_pairs},
         {"events", expect_events},
         {"timeline", expect_timeline},

@@ -3,23 +3,12 @@
  * A fetch finds its world by the clock in its options.  The answer is what the page is when it
  * is due; validators work as those of an honest server, and a page nobody wrote is a 404.
  */
-#include "tests/sim/sim.h"
-#include "fetch/deliver.h"
-#include "fetch/fetch.h"
+#include "tests/sim/network.h"
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 enum { NETWORK_TAG = 0x53494d4e };
-
-struct fetch {
-    uint32_t tag;
-    struct arena *life;
-    struct loop *loop;
-    struct world *world;
-    struct list running;
-    struct fetch_stats stats;
-};
 
 struct fetch_transfer {
     struct list link;
@@ -201,42 +190,4 @@ struct fetch_transfer *fetch_start(
     loop_timer_init(&t->answer, answer);
     loop_timer_set(fe->loop, &t->answer, p ? p->takes : 0);
     return t;
-}
-
-/* ---- what leaves by POST or mail is accepted a moment later ------------------------------ */
-
-struct delivery {
-    struct arena *arena;
-    struct loop_timer answer;
-    struct loop *loop;
-    fetch_delivered_fn *done;
-    void *arg;
-};
-
-static void delivery_release(void *arg)
-{
-    struct delivery *d = arg;
-    loop_timer_stop(d->loop, &d->answer);
-}
-
-static void delivery_answer(struct loop_timer *t)
-{
-    struct delivery *d = container_of(t, struct delivery, answer);
-    struct fetch_receipt r = {.accepted = true, .status = 200};
-    fetch_delivered_fn *done = d->done;
-    void *arg = d->arg;
-    arena_free(d->arena);
-    done(&r, arg);
-}
-
-void fetch_deliver(
-        struct fetch *fe, const struct fetch_parcel *p, fetch_delivered_fn *done, void *arg)
-{
-    (void)p;
-    struct arena *a = arena_new(fe->life, "delivery");
-    struct delivery *d = arena_new_of(a, struct delivery);
-    *d = (struct delivery){.arena = a, .loop = fe->loop, .done = done, .arg = arg};
-    loop_timer_init(&d->answer, delivery_answer);
-    arena_defer(a, delivery_release, d);
-    loop_timer_set(fe->loop, &d->answer, 0);
 }

@@ -133,14 +133,55 @@ static void say_page(struct play *p, char *const *w)
         world_put_page(p->world, page);
 }
 
+static struct sim_receiver *receiver_of(struct play *p, char *const *w)
+{
+    struct sim_receiver *r = arena_new_of(p->life, struct sim_receiver);
+    *r = (struct sim_receiver){.name = *w++, .status = 200};
+    for (; w[0]; w += 2) {
+        bool ok = w[1] != NULL;
+        if (ok && strcmp(w[0], "status") == 0)
+            r->status = (int)strtol(w[1], NULL, 10);
+        else if (ok && strcmp(w[0], "fails") == 0)
+            r->failure = w[1];
+        else if (ok && strcmp(w[0], "unseen") == 0)
+            r->unseen = w[1];
+        else if (ok && strcmp(w[0], "times") == 0)
+            r->times = (int)strtol(w[1], NULL, 10);
+        else if (ok && strcmp(w[0], "retry-after") == 0)
+            ok = span_parse(w[1], &r->retry_after);
+        else if (ok && strcmp(w[0], "takes") == 0)
+            ok = span_parse(w[1], &r->takes);
+        else
+            ok = false;
+        if (!ok) {
+            play_fail(p, "a receiver has no \"%s %s\"", w[0], w[1] ? w[1] : "");
+            return NULL;
+        }
+    }
+    return r;
+}
+
+static void say_receiver(struct play *p, char *const *w)
+{
+    struct sim_receiver *r = w[1] ? receiver_of(p, w + 1) : NULL;
+    if (r)
+        world_put_receiver(p->world, r);
+}
+
 static void say_later(struct play *p, char *const *w)
 {
     struct sim_coming *c = arena_new_of(p->life, struct sim_coming);
-    if (!w[1] || !span_parse(w[1], &c->at) || !w[2] || strcmp(w[2], "page") != 0 || !w[3]) {
-        play_fail(p, "write later 5h page /path \"text\"");
+    bool page = w[1] && w[2] && strcmp(w[2], "page") == 0;
+    bool receiver = w[1] && w[2] && strcmp(w[2], "receiver") == 0;
+    if (!w[1] || !span_parse(w[1], &c->at) || (!page && !receiver) || !w[3]) {
+        play_fail(p, "write later 5h page /path \"text\", or receiver /path status 503");
         return;
     }
-    if ((c->page = page_of(p, w + 3)))
+    if (page)
+        c->page = page_of(p, w + 3);
+    else
+        c->receiver = receiver_of(p, w + 3);
+    if (c->page || c->receiver)
         list_append(&p->world->coming, &c->link);
 }
 
@@ -287,6 +328,7 @@ static const struct {
         {"zone", say_set, true},
         {"set", say_set, true},
         {"page", say_page, true},
+        {"receiver", say_receiver, true},
         {"later", say_later, true},
         {"known", say_known, true},
         {"repeat", say_repeat, true},

@@ -71,6 +71,27 @@ struct sim_fetch { /* a request that reached the network */
 
 struct sim_page *network_page(struct list *pages, const char *path); /* NULL: there is none */
 
+/* ---- post.c: those who are told, and fetch/deliver.h over them -------------------------- */
+
+struct sim_receiver { /* who is not one accepts at once */
+    struct list link;
+    const char *name;    /* "/path" at the site, or a mail address */
+    const char *failure; /* the message does not reach it */
+    const char *unseen;  /* it accepts, but nobody hears of that */
+    int status;          /* HTTP's or SMTP's */
+    int times;           /* it is so for so many messages; 0: for all */
+    msec retry_after;    /* 0: none */
+    msec takes;          /* an answer comes so much later */
+};
+
+struct sim_parcel { /* a message that was sent */
+    struct list link;
+    const char *to, *key;
+    const char *items; /* "s1:2+s2:ended"; a mail's is "mail" */
+    msec elapsed, wall;
+    bool is_accepted;
+};
+
 /* ---- world.c -------------------------------------------------------------------------- */
 
 #define SIM_HOST "http://web.test"
@@ -94,6 +115,10 @@ struct world {
     struct list coming;  /* struct sim_coming, by time */
     struct list fetches; /* struct sim_fetch, in order */
 
+    struct list receivers; /* struct sim_receiver */
+    struct list parcels;   /* struct sim_parcel, in order */
+    size_t flying;         /* parcels that are not answered yet */
+
     unsigned steps; /* how often the clock stopped because something was due */
     enum disturbance disturbance;
     unsigned disturb_at; /* the step; 0: at every one */
@@ -101,15 +126,17 @@ struct world {
     bool is_broken;
 };
 
-struct sim_coming { /* how a page will be */
+struct sim_coming { /* how a page or a receiver will be */
     struct list link;
-    msec at; /* elapsed */
-    struct sim_page *page;
+    msec at;               /* elapsed */
+    struct sim_page *page; /* or */
+    struct sim_receiver *receiver;
 };
 
 void world_init(struct world *w, struct arena *life);
 void world_done(struct world *w);
 void world_put_page(struct world *w, struct sim_page *page);
+void world_put_receiver(struct world *w, struct sim_receiver *receiver);
 
 /* Each leaves the engine with nothing to do at this instant; false: world->fault says why. */
 MUST_USE bool world_start(struct world *w);
@@ -180,5 +207,13 @@ void play_fail(struct play *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* expect.c: `words` after the word "expect". */
 void expect(struct play *p, const struct words *words);
+/* A span is the time that went by, an instant the wall clock's. */
+bool is_instant(const char *text, msec elapsed, msec wall);
+void expect_number(struct play *p, const char *what, const char *who, long long got,
+        const char *op, const char *expected);
+/* expect_told.c: `words` after the word "told", "tried", "doubled". */
+void expect_told(struct play *p, char *const *words);
+void expect_tried(struct play *p, char *const *words);
+void expect_doubled(struct play *p, char *const *words);
 /* A time on the wall clock: an ISO instant, or a span since the scenario began. */
 bool wall_parse(const struct play *p, const char *text, msec *ret_wall);

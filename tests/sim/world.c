@@ -1,7 +1,7 @@
 /* The world: starting, stopping and disturbing the engine, and letting time pass.
  *
  *  (1) Time never passes while the engine has something to do at this instant.
- *  (2) What a page becomes at an instant is seen by whoever looks at that instant.
+ *  (2) What a page or a receiver becomes at an instant is met by whoever comes at that instant.
  *  (3) The clock stops where something is due, and nowhere else: the engine's glances every
  *      few seconds are left out where they can find nothing.  The wall clock is only set by us,
  *      and the engine is made to look when we do; and nothing is overdue while nothing waits.
@@ -47,6 +47,8 @@ void world_init(struct world *w, struct arena *life)
     list_init(&w->pages);
     list_init(&w->coming);
     list_init(&w->fetches);
+    list_init(&w->receivers);
+    list_init(&w->parcels);
 }
 
 static bool broken(struct world *w, const char *what, const struct fault *f)
@@ -67,14 +69,17 @@ void world_put_page(struct world *w, struct sim_page *page)
     list_append(&w->pages, &page->link);
 }
 
-static void pages_become(struct world *w)
+static void things_become(struct world *w)
 {
     list_each (pos, &w->coming) {
         struct sim_coming *c = list_entry(pos, struct sim_coming, link);
         if (c->at > w->elapsed)
             continue;
         list_remove(pos);
-        world_put_page(w, c->page);
+        if (c->page)
+            world_put_page(w, c->page);
+        else
+            world_put_receiver(w, c->receiver);
     }
 }
 
@@ -83,7 +88,7 @@ static void pass(struct world *w, msec span)
     w->elapsed += span;
     w->mono += span;
     w->wall += span;
-    pages_become(w); /* (2) */
+    things_become(w); /* (2) */
 }
 
 /* ---- nothing left to do at this instant ------------------------------------------------- */
@@ -141,6 +146,14 @@ static bool is_computed(struct world *w)
            inbox_count(&e->compared) == 0;
 }
 
+/* Whatever is told is on its way, and a receiver takes its time. */
+static bool nobody_tells(struct world *w)
+{
+    struct outbox_stats telling;
+    outbox_stats_get(w->engine->outbox, &telling);
+    return !telling.asking && telling.lanes == w->flying;
+}
+
 static bool is_quiet(struct world *w)
 {
     struct engine *e = w->engine;
@@ -148,10 +161,8 @@ static bool is_quiet(struct world *w)
         return false;
     if (!e->available)
         return true; /* what waits for the database waits */
-    struct outbox_stats telling;
-    outbox_stats_get(e->outbox, &telling);
     return list_is_empty(&e->requests) && store_writer_pending(e->writer) == 0 &&
-           e->visits == 0 && !telling.busy;
+           e->visits == 0 && nobody_tells(w);
 }
 
 /* Runs the loop until it holds; real time is only a guard against waiting for ever. */
@@ -168,9 +179,15 @@ static bool run_until(struct world *w, bool (*holds)(struct world *), const char
     return held ? true : broken(w, what, NULL);
 }
 
+/* The engine hears by NOTIFY that something is owed, which takes its own time: we look. */
 static bool settle(struct world *w)
 {
-    return run_until(w, is_quiet, "the engine does not come to rest");
+    static const char restless[] = "the engine does not come to rest";
+    if (!run_until(w, is_quiet, restless))
+        return false;
+    if (w->engine && w->engine->available)
+        outbox_look(w->engine->outbox);
+    return run_until(w, is_quiet, restless);
 }
 
 /* ---- starting and stopping --------------------------------------------------------------- */

@@ -1,0 +1,250 @@
+"""What the parts of scripts/bench share: the living site, CPU of process trees, results.
+
+A part makes a Result, says what it measured and saves it; report.py makes docs/benchmarks.md of
+all that were ever saved, so a part can be run again alone:
+
+    r = Result("peers", "A check cycle")
+    r.say("What was done …")
+    r.table(["pages", "CPU"], [["1000", "0.5 s"]])
+    r.bar("CPU of one cycle, of urlwatch's", want=0.1, got=0.03)
+    r.save()
+"""
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.environ.get("VIGIL_BENCH_BUILD", os.path.join(TOP, "build-release"))
+RESULTS = os.environ.get("VIGIL_BENCH_RESULTS", os.path.join(TOP, "docs", "bench"))
+os.environ.setdefault("VIGIL", os.path.join(BUILD, "engine", "vigil"))
+sys.path.insert(0, os.path.join(TOP, "tests", "e2e"))
+from harness import VIGIL, Postgres, Vigil, wait_until  # noqa: E402, F401
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything started is stopped
+TICKS = os.sysconf("SC_CLK_TCK")
+# One host with thousands of pages, all our own: politeness would be all that is measured.
+EAGER = ["--allow", "127.0.0.0/8", "--set", "fetch.min_interval=1s", "--set", "fetch.jitter=0",
+         "--set", "fetch.host_gap=0", "--set", "fetch.private_gap=0", "--set", "fetch.host_connections=32"]
+
+
+def note(text):
+    """For whoever waits."""
+    print(text, flush=True)
+
+
+def program(folder, name):
+    return os.path.join(BUILD, "tests", folder, name)
+
+
+# ---- processes ------------------------------------------------------------------------------
+
+def _stat(pid):
+    """(parent, CPU seconds of it and of children it has waited for), or None."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            fields = f.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return int(fields[1]), sum(map(int, fields[11:15])) / TICKS
+
+
+def tree(pid):
+    """The process and all below it."""
+    children = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            stat = _stat(entry)
+            if stat:
+                children.setdefault(stat[0], []).append(int(entry))
+    found = [pid]
+    for one in found:
+        found.extend(children.get(one, ()))
+    return found
+
+
+def cpu_of(pids):
+    return sum(stat[1] for stat in map(_stat, pids) if stat)
+
+
+def memory_of(pids):
+    """Bytes, what is shared counted once."""
+    total = 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/smaps_rollup") as f:
+                total += next(int(line.split()[1]) * 1024 for line in f if line.startswith("Pss:"))
+        except (OSError, StopIteration):
+            pass
+    return total
+
+
+class Watched:
+    """Runs a command to its end; knows its time, CPU with all its children, and peak memory."""
+
+    def __init__(self, command, kill_after=None, **kw):
+        begun = time.monotonic()
+        before = os.times()
+        self.process = subprocess.Popen(command, **kw)
+        self.peak = 0
+        done = threading.Event()
+        sampler = threading.Thread(target=self._sample, args=(done,))
+        sampler.start()
+        try:
+            self.out, self.err = self.process.communicate(timeout=kill_after)
+        except subprocess.TimeoutExpired:
+            for pid in tree(self.process.pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            self.out, self.err = self.process.communicate()
+        finally:
+            done.set()
+            sampler.join()
+            if self.process.poll() is None:
+                self.process.terminate()
+                self.process.wait()
+        after = os.times()
+        self.wall = time.monotonic() - begun
+        self.cpu = (after.children_user + after.children_system
+                    - before.children_user - before.children_system)
+        self.code = self.process.returncode
+
+    def _sample(self, done):
+        while not done.wait(0.2):
+            self.peak = max(self.peak, memory_of(tree(self.process.pid)))
+
+
+# ---- the living site --------------------------------------------------------------------------
+
+KINDS = ("links", "images", "words", "phrase", "table", "list", "keyword", "noise")
+FAILURES = ("500", "503", "404", "cut", "drop")
+
+
+class Living:
+    """The living site; what it is told and what it knows is in tests/servers/living.c."""
+
+    def __init__(self, pages):
+        self.pages = pages
+        self.home = tempfile.mkdtemp(prefix="lv-", dir="/tmp")
+        self.log = os.path.join(self.home, "truth")
+        self.read = 0
+
+    def __enter__(self):
+        self.process = subprocess.Popen([program("servers", "living"), str(self.pages), self.log],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+        self.port = int(self.url.rsplit(":", 1)[1])
+        assert self.url.startswith("http"), "the living site did not start"
+        return self
+
+    def __exit__(self, *exc):
+        self.process.stdin.close()
+        self.process.wait(20)
+        self.process.stdout.close()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def page(self, number):
+        return f"{self.url}/living/{number}.html"
+
+    def turn(self, kind, pages):
+        self.process.stdin.writelines(f"turn {kind} {n}\n" for n in pages)
+        self.sync()
+
+    def fail(self, how, pages):
+        self.process.stdin.writelines(f"fail {how} {n}\n" for n in pages)
+        self.sync()
+
+    def sync(self):
+        self.process.stdin.write("sync\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def seen(self):
+        """{page: kinds} of changes that whole answers showed since this was asked last."""
+        found = {}
+        self.sync()
+        with open(self.log) as f:
+            f.seek(self.read)
+            for line in f:
+                what, kind, page = line.split()
+                if what == "seen":
+                    found.setdefault(int(page), set()).add(kind)
+            self.read = os.path.getsize(self.log)
+        return found
+
+
+def served(before, after):
+    return {key: after[key] - before[key] for key in after}
+
+
+# ---- results ----------------------------------------------------------------------------------
+
+class Result:
+    def __init__(self, name, title):
+        self.name = name
+        self.parts, self.bars = [], []
+        self.title = title
+        self.begun = time.monotonic()
+
+    def say(self, text):
+        """A paragraph of Markdown."""
+        self.parts.append({"say": text})
+        note(text)
+
+    def table(self, head, rows):
+        rows = [[str(cell) for cell in row] for row in rows]
+        self.parts.append({"table": [head, *rows]})
+        widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+        for row in [head, *rows]:
+            note("  ".join(cell.rjust(w) if i else cell.ljust(w)
+                           for i, (cell, w) in enumerate(zip(row, widths))))
+
+    def text(self, text):
+        """What a program printed."""
+        self.parts.append({"text": text})
+
+    def bar(self, what, want, got, why=""):
+        """A figure that should be at most `want`; `why` says what stands in its way if it is not."""
+        self.bars.append({"what": what, "want": want, "got": got, "why": why})
+        note(f"{what}: {got:.3g}, wanted at most {want:g}"
+             + ("" if got <= want else "  NOT REACHED"))
+
+    def plot(self, file, title, x, y, lines, options=""):
+        """lines: {label: [(x, y)…]}; drawn by gnuplot."""
+        os.makedirs(RESULTS, exist_ok=True)
+        path = os.path.join(RESULTS, f"{self.name}-{file}.svg")
+        script = [f"set terminal svg size 640,400 font 'sans,12' background '#ffffff' noenhanced",
+                  f"set output '{path}'", f"set title \"{title}\"", f"set xlabel \"{x}\"",
+                  f"set ylabel \"{y}\"", "set key left top", "set grid", "set yrange [0:*]",
+                  "set format x '%.6g'", options]
+        plots = []
+        for i, (label, points) in enumerate(lines.items()):
+            script.append(f"$d{i} << EOD\n" + "\n".join(f"{a} {b}" for a, b in points) + "\nEOD")
+            plots.append(f"$d{i} using 1:2 with linespoints pt 7 ps 0.5 lw 2 title \"{label}\"")
+        script.append("plot " + ", ".join(plots))
+        subprocess.run(["gnuplot"], input="\n".join(script), text=True, check=True)
+        self.parts.append({"plot": os.path.basename(path), "title": title})
+
+    def save(self):
+        os.makedirs(RESULTS, exist_ok=True)
+        commit = subprocess.run(["git", "-C", TOP, "rev-parse", "--short", "HEAD"],
+                                capture_output=True, text=True).stdout.strip()
+        with open(os.path.join(RESULTS, f"{self.name}.json"), "w") as f:
+            json.dump({"title": self.title, "parts": self.parts, "bars": self.bars,
+                       "when": time.strftime("%Y-%m-%d", time.gmtime()), "commit": commit,
+                       "seconds": round(time.monotonic() - self.begun)}, f, indent=1,
+                      ensure_ascii=False)
+            f.write("\n")
+
+
+def straightness(points):
+    """How far y/x at the far end is above y/x at the second point, start cost taken off: 1 is straight."""
+    (x0, y0), (x1, y1), (xn, yn) = points[0], points[len(points) // 2], points[-1]
+    return ((yn - y1) / (xn - x1)) / max((y1 - y0) / (x1 - x0), 1e-12)
