@@ -400,6 +400,8 @@ bool element_pair_same_name(const void *pair, size_t old, size_t new_);
 size_t element_pair_run(const void *pair, size_t old, size_t new_);
 size_t element_pair_name_run(const void *pair, size_t old, size_t new_);
 struct diff_item element_pair_item(const void *pair, bool new_, size_t i);
+/* The number of the first text at or behind a node. */
+uint32_t first_text(const struct page_digest *d, uint32_t node);
 /* The texts from one node up to another, blocks with a space between them. */
 struct str subtree_text(
         const struct page_digest *d, uint32_t node, uint32_t end, struct arena *life);

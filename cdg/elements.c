@@ -51,19 +51,26 @@ const struct diff_item *element_item(const struct elements *e, size_t i)
     return e->items[i];
 }
 
-bool element_has_text(const struct elements *e, size_t i)
+uint32_t first_text(const struct page_digest *d, uint32_t node)
 {
-    const struct page_digest *d = e->d;
-    uint32_t low = 0, high = d->texts, node = e->node[i];
+    uint32_t low = 0, high = d->texts;
 
-    while (low < high) { /* the first text behind the element */
+    while (low < high) {
         uint32_t middle = (low + high) / 2;
         if (d->text_node[middle] < node)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < d->texts && d->text_node[low] < d->end[node];
+    return low;
+}
+
+bool element_has_text(const struct elements *e, size_t i)
+{
+    const struct page_digest *d = e->d;
+    uint32_t text = first_text(d, e->node[i]);
+
+    return text < d->texts && d->text_node[text] < d->end[e->node[i]];
 }
 
 /* ---- pairs ------------------------------------------------------------------------------- */
@@ -199,15 +206,8 @@ struct str subtree_text(
         const struct page_digest *d, uint32_t node, uint32_t end, struct arena *life)
 {
     size_t bytes = 0, at = 0;
-    uint32_t low = 0, high = d->texts;
+    uint32_t low = first_text(d, node);
 
-    while (low < high) { /* the first text at or behind the node */
-        uint32_t middle = (low + high) / 2;
-        if (d->text_node[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (uint32_t i = low; i < d->texts && d->text_node[i] < end; i++)
         bytes += page_text(d, i).len + 1;
     char *text = arena_alloc(life, bytes + 1);

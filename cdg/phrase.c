@@ -78,20 +78,6 @@ static void found_done(struct found *f)
     buf_done(&f->places);
 }
 
-static uint32_t first_text(const struct page_digest *d, uint32_t node)
-{
-    uint32_t low = 0, high = d->texts;
-
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (d->text_node[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Where the text of these nodes lies in the joined one. */
 static struct str text_between(const struct found *f, uint32_t node, uint32_t end)
 {
