@@ -87,7 +87,7 @@ static void read_owed(struct arena *life, const PGresult *r, int row, struct sto
 
 /* ---- columns of rows, as arrays ---- */
 
-static void columns_begin(struct buf *columns, size_t n)
+static void arrays_begin(struct buf *columns, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
         buf_init(&columns[k], ARRAY_BYTES);
@@ -95,7 +95,7 @@ static void columns_begin(struct buf *columns, size_t n)
     }
 }
 
-static void columns_end(struct buf *columns, size_t n, struct params *p)
+static void arrays_end(struct buf *columns, size_t n, struct params *p)
 {
     for (size_t k = 0; k < n; k++) {
         array_end(&columns[k]);
@@ -103,7 +103,7 @@ static void columns_end(struct buf *columns, size_t n, struct params *p)
     }
 }
 
-static void columns_done(struct buf *columns, size_t n)
+static void arrays_done(struct buf *columns, size_t n)
 {
     for (size_t k = 0; k < n; k++)
         buf_done(&columns[k]);
@@ -361,7 +361,7 @@ static enum err mark(struct conn *c, const struct store_settle_job *job, struct 
     if (!job->nmarks)
         return OK;
     PARAMS(p, scratch);
-    columns_begin(column, COLUMNS);
+    arrays_begin(column, COLUMNS);
     for (size_t i = 0; i < job->nmarks; i++) {
         const struct store_mark *m = &job->marks[i];
         array_int(&column[ID], m->id);
@@ -370,9 +370,9 @@ static enum err mark(struct conn *c, const struct store_settle_job *job, struct 
         array_text(&column[ERROR], scratch, m->error);
         array_int(&column[AT], m->at);
     }
-    columns_end(column, COLUMNS, &p);
+    arrays_end(column, COLUMNS, &p);
     enum err e = conn_run(c, SQL_MARK, &p, f, NULL);
-    columns_done(column, COLUMNS);
+    arrays_done(column, COLUMNS);
     return e;
 }
 
@@ -403,7 +403,7 @@ static enum err settle_lanes(struct conn *c, const struct store_settle_job *job,
     enum { ID, RELEASE, ATTEMPTS, FAILING, NOT_BEFORE, MESSAGES, COLUMNS };
     struct buf column[COLUMNS];
     PARAMS(p, scratch);
-    columns_begin(column, COLUMNS);
+    arrays_begin(column, COLUMNS);
     for (size_t i = 0; i < job->nlanes; i++) {
         const struct store_settled *l = &job->lanes[i];
         if (!locked[i])
@@ -415,7 +415,7 @@ static enum err settle_lanes(struct conn *c, const struct store_settle_job *job,
         put_time(&column[NOT_BEFORE], scratch, l->not_before);
         array_int(&column[MESSAGES], l->messages);
     }
-    columns_end(column, COLUMNS, &p);
+    arrays_end(column, COLUMNS, &p);
     params_time(&p, job->now);
     enum err e = conn_run(c, SQL_LANES_SETTLE, &p, f, NULL);
     PARAMS(q, scratch);
@@ -425,7 +425,7 @@ static enum err settle_lanes(struct conn *c, const struct store_settle_job *job,
     params_text(&q, job->zone);
     if (!e)
         e = conn_run(c, SQL_TOLD, &q, f, NULL);
-    columns_done(column, COLUMNS);
+    arrays_done(column, COLUMNS);
     return e;
 }
 
@@ -507,16 +507,16 @@ static enum err put_operators_tells(struct conn *c, const struct store_outbox_op
     enum { METHOD, TARGET, COLUMNS };
     struct buf column[COLUMNS];
     PARAMS(p, scratch);
-    columns_begin(column, COLUMNS);
+    arrays_begin(column, COLUMNS);
     for (size_t i = 0; i < o->nalways; i++) {
         array_text(&column[METHOD], scratch, o->always[i].method);
         array_text(&column[TARGET], scratch, o->always[i].target);
     }
-    columns_end(column, COLUMNS, &p);
+    arrays_end(column, COLUMNS, &p);
     enum err e = conn_run(c, SQL_OPERATOR_TELLS_DROP, &p, f, NULL);
     if (!e && o->nalways)
         e = conn_run(c, SQL_OPERATOR_TELLS_PUT, &p, f, NULL);
-    columns_done(column, COLUMNS);
+    arrays_done(column, COLUMNS);
     return e;
 }
 
