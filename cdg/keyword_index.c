@@ -53,8 +53,8 @@ struct keyword_index {
     struct slots by_key, by_leaf;
     uint32_t lengths[FORM_COUNT]; /* of open words: bit n is set when one has n + 1 bytes */
     uint32_t handleless;          /* the chain of those, by next_row */
-    bool has_rows;
-    size_t alive, dead; /* postings */
+    unsigned longest_row;         /* words; 0: there are no rows */
+    size_t alive, dead;           /* postings */
 };
 
 static struct pattern *pattern_at(const struct keyword_index *ix, uint32_t i)
@@ -268,7 +268,8 @@ static void give_handle(struct keyword_index *ix, uint32_t pattern, const struct
     uint32_t anchor = pattern_get(ix, ANCHOR, k->terms[at].text, &is_new);
     pattern_at(ix, pattern)->anchor_at = at;
     chain(ix, pattern, &pattern_at(ix, anchor)->first);
-    ix->has_rows = true;
+    if (k->count > ix->longest_row)
+        ix->longest_row = (unsigned)k->count;
 }
 
 static void post(struct keyword_index *ix, uint32_t leaf, uint32_t keyword,
@@ -640,7 +641,8 @@ static void count_rows(struct looking *l, const struct vocabulary *v, bool only_
                 count_rows_at(l, anchor[v->seq[side][i]], v, side, i, only_touched);
 }
 
-/* Those that stand as often in both changed places need not be counted elsewhere. */
+/* Those that stand as often in both changed places need not be counted elsewhere, and those
+ * that stand in both only if somebody counts them. */
 static void leave_out_equal(struct looking *l)
 {
     uint32_t *touched = (uint32_t *)(void *)l->touched.data;
@@ -648,8 +650,10 @@ static void leave_out_equal(struct looking *l)
 
     for (size_t i = 0; i < n; i++) {
         uint32_t *counts = l->counts[touched[i]];
-        l->is_touched[touched[i]] = counts[0] != counts[1];
-        if (counts[0] != counts[1])
+        bool differs = (counts[0] > 0) != (counts[1] > 0) ||
+                       (counts[0] != counts[1] && is_counted_by_anybody(l->ix, touched[i]));
+        l->is_touched[touched[i]] = differs;
+        if (differs)
             touched[kept++] = touched[i];
         counts[0] = counts[1] = 0;
     }
@@ -658,9 +662,9 @@ static void leave_out_equal(struct looking *l)
 
 static void find_rows(struct looking *l)
 {
-    if (!l->ix->has_rows)
+    if (l->ix->longest_row == 0)
         return;
-    count_rows(l, vocabulary_rows(l->pair, VOCABULARY_ROW - 1), /* only_touched= */ false);
+    count_rows(l, vocabulary_rows(l->pair, l->ix->longest_row - 1), /* only_touched= */ false);
     leave_out_equal(l);
     if (l->touched.len == 0)
         return;
@@ -701,7 +705,7 @@ const struct keyword_hits *keyword_index_look(
             .hits = hits,
             .life = scratch};
     find_plain(&l);
-    if (ix->has_rows || ix->lengths[OPEN_FRONT] || ix->lengths[OPEN_BACK] ||
+    if (ix->longest_row || ix->lengths[OPEN_FRONT] || ix->lengths[OPEN_BACK] ||
             ix->lengths[OPEN_BOTH]) {
         l.counts = arena_zalloc(scratch, n * sizeof *l.counts);
         l.last_word = arena_array_of(scratch, n, uint32_t);
