@@ -53,8 +53,8 @@ struct keyword_index {
     struct slots by_key, by_leaf;
     uint32_t lengths[FORM_COUNT]; /* of open words: bit n is set when one has n + 1 bytes */
     uint32_t handleless;          /* the chain of those, by next_row */
-    bool has_rows;
-    size_t alive, dead; /* postings */
+    unsigned longest_row;         /* words; 0: there are no rows */
+    size_t alive, dead;           /* postings */
 };
 
 static struct pattern *pattern_at(const struct keyword_index *ix, uint32_t i)
@@ -231,7 +231,7 @@ static uint32_t anchor_of(const struct keyword *k)
 {
     uint32_t best = NONE;
 
-    if (k->count > VOCABULARY_MARGIN + 1) /* it may change where no word near it does */
+    if (k->count > VOCABULARY_ROW) /* it may change where no word near it does */
         return NONE;
     for (uint32_t i = 0; i < k->count; i++) {
         const struct keyword_term *t = &k->terms[i];
@@ -268,7 +268,8 @@ static void give_handle(struct keyword_index *ix, uint32_t pattern, const struct
     uint32_t anchor = pattern_get(ix, ANCHOR, k->terms[at].text, &is_new);
     pattern_at(ix, pattern)->anchor_at = at;
     chain(ix, pattern, &pattern_at(ix, anchor)->first);
-    ix->has_rows = true;
+    if (k->count > ix->longest_row)
+        ix->longest_row = (unsigned)k->count;
 }
 
 static void post(struct keyword_index *ix, uint32_t leaf, uint32_t keyword,
@@ -441,7 +442,7 @@ static void hit(struct keyword_hits *h, const struct cdg_node *leaf, struct keyw
 struct looking {
     const struct keyword_index *ix;
     const struct question *pair;
-    const struct vocabulary *changed;
+    struct vocabulary *changed;
     struct keyword_hits *hits;
     struct arena *life;
     /* by pattern, where there are others than plain words */
@@ -484,15 +485,38 @@ static void touch(struct looking *l, uint32_t pattern)
     append(&l->touched, &pattern, sizeof pattern);
 }
 
+static bool is_counted_by_anybody(const struct keyword_index *ix, uint32_t pattern)
+{
+    for (uint32_t i = pattern_at(ix, pattern)->first; i != NONE; i = posting_at(ix, i)->next) {
+        const struct cdg_node *leaf = leaf_at(ix, posting_at(ix, i)->leaf)->leaf;
+        if (leaf && leaf->leaf.counted)
+            return true;
+    }
+    return false;
+}
+
+/* A word's counts are those of the gaps, and what stands elsewhere is found out for all that
+ * somebody looks for at once. */
 static void find_plain(struct looking *l)
 {
-    for (size_t i = 0; i < l->changed->count; i++) {
-        const struct vocabulary_word *w = l->changed->all[i];
-        uint32_t pattern = w->counts[0] == w->counts[1]
-                                   ? NONE
-                                   : pattern_find(l->ix, PLAIN, w->text, w->hash);
-        if (pattern != NONE)
-            hit_all(l, pattern, w->counts);
+    const struct vocabulary *v = l->changed;
+    uint32_t *patterns = arena_alloc(l->life, (v->count + 1) * sizeof *patterns);
+    bool counted = false;
+
+    for (size_t i = 0; i < v->count; i++) {
+        struct vocabulary_word *w = v->all[i];
+        patterns[i] = w->counts[0] == w->counts[1]
+                              ? NONE
+                              : pattern_find(l->ix, PLAIN, w->text, w->hash);
+        w->wanted = patterns[i] != NONE;
+        counted |= w->wanted && is_counted_by_anybody(l->ix, patterns[i]);
+    }
+    vocabulary_settle(l->pair, /* folded= */ true, counted);
+    for (size_t i = 0; i < v->count; i++) {
+        uint32_t n[2] = {
+                v->all[i]->counts[0] + v->all[i]->rest, v->all[i]->counts[1] + v->all[i]->rest};
+        if (patterns[i] != NONE)
+            hit_all(l, patterns[i], n);
     }
 }
 
@@ -617,7 +641,8 @@ static void count_rows(struct looking *l, const struct vocabulary *v, bool only_
                 count_rows_at(l, anchor[v->seq[side][i]], v, side, i, only_touched);
 }
 
-/* Those that stand as often in both changed places need not be counted elsewhere. */
+/* Those that stand as often in both changed places need not be counted elsewhere, and those
+ * that stand in both only if somebody counts them. */
 static void leave_out_equal(struct looking *l)
 {
     uint32_t *touched = (uint32_t *)(void *)l->touched.data;
@@ -625,8 +650,10 @@ static void leave_out_equal(struct looking *l)
 
     for (size_t i = 0; i < n; i++) {
         uint32_t *counts = l->counts[touched[i]];
-        l->is_touched[touched[i]] = counts[0] != counts[1];
-        if (counts[0] != counts[1])
+        bool differs = (counts[0] > 0) != (counts[1] > 0) ||
+                       (counts[0] != counts[1] && is_counted_by_anybody(l->ix, touched[i]));
+        l->is_touched[touched[i]] = differs;
+        if (differs)
             touched[kept++] = touched[i];
         counts[0] = counts[1] = 0;
     }
@@ -635,9 +662,9 @@ static void leave_out_equal(struct looking *l)
 
 static void find_rows(struct looking *l)
 {
-    if (!l->ix->has_rows)
+    if (l->ix->longest_row == 0)
         return;
-    count_rows(l, l->changed, /* only_touched= */ false);
+    count_rows(l, vocabulary_rows(l->pair, l->ix->longest_row - 1), /* only_touched= */ false);
     leave_out_equal(l);
     if (l->touched.len == 0)
         return;
@@ -678,7 +705,7 @@ const struct keyword_hits *keyword_index_look(
             .hits = hits,
             .life = scratch};
     find_plain(&l);
-    if (ix->has_rows || ix->lengths[OPEN_FRONT] || ix->lengths[OPEN_BACK] ||
+    if (ix->longest_row || ix->lengths[OPEN_FRONT] || ix->lengths[OPEN_BACK] ||
             ix->lengths[OPEN_BOTH]) {
         l.counts = arena_zalloc(scratch, n * sizeof *l.counts);
         l.last_word = arena_array_of(scratch, n, uint32_t);
