@@ -4,7 +4,7 @@
     quick.py record PROGRAM     writes tests/bench/recorded
 
 A busy machine can make one run look slow, so what looks worse is measured again, twice, and counts
-only if it never looked well; what is recorded is the middle of five.
+only if it never looked well; what is recorded is the middle of three.
 """
 import os
 import subprocess
@@ -26,7 +26,7 @@ def recorded():
 
 
 def record(program):
-    runs = [measure(program) for _ in range(5)]
+    runs = [measure(program) for _ in range(3)]
     with open(RECORDED, "w") as f:
         f.write("# Ratios to a bare loop (tests/bench/quick.c); `scripts/bench record` writes them.\n")
         for name in runs[0]:
