@@ -45,6 +45,13 @@ struct node_table {
 };
 #define PLAN_NONE UINT64_MAX
 
+/* For tables of nodes and something small; numbers we give out need no key. */
+static inline uint64_t node_hash(const struct cdg_node *n, uint64_t with)
+{
+    uint64_t h = (n->id + (with << 40)) * 0x9E3779B97F4A7C15u;
+    return h ^ h >> 32;
+}
+
 void node_table_init(struct node_table *t);
 void node_table_done(struct node_table *t);
 /* The node for this expression, counted once more.  The expression was checked. */

@@ -129,7 +129,7 @@ static uint32_t pattern_find(
 
 static uint64_t leaf_hash(const struct cdg_node *leaf)
 {
-    return map_hash_id(leaf->id);
+    return node_hash(leaf, 0);
 }
 
 static uint32_t leaf_find(const struct keyword_index *ix, const struct cdg_node *leaf)

@@ -135,7 +135,7 @@ struct asked_table *asked_table_new(struct arena *life)
 static struct asked **asked_slot(
         const struct asked_table *t, const struct cdg_node *node, uint32_t pair)
 {
-    size_t i = map_hash_id(node->id + ((uint64_t)pair << 48)) & t->mask;
+    size_t i = node_hash(node, pair) & t->mask;
 
     while (t->slots[i] && (t->slots[i]->node != node || t->slots[i]->pair != pair))
         i = (i + 1) & t->mask;

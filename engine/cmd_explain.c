@@ -2,10 +2,12 @@
  * is installed. */
 #include "engine/commands.h"
 #include "engine/explain.h"
+#include "page/page.h"
 #include "engine/request.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "fetch/learn.h"
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -47,6 +49,8 @@ static void put_text(struct buf *out, const struct explained *x)
     buf_printf(out, "stream    %s: %s", s->url, x->stream);
     put_names(out, &x->stream_with, "; shared with ");
     buf_putc(out, '\n');
+    for (size_t i = 0; i < x->page->nframes; i++)
+        buf_printf(out, "%-10s%s\n", i ? "" : "frames", x->page->frames[i]);
     for (size_t i = 0; i < x->nnodes; i++) {
         const struct explained_node *n = &x->nodes[i];
         buf_printf(out, "%-10s%s%s%s (%s)", i ? "" : "graph", n->alias ? n->alias : "",
@@ -147,6 +151,11 @@ static void put_json(struct buf *out, const struct explained *x)
     key_text(&j, "url", x->sentinel->url);
     key_text(&j, "stream", x->stream);
     key_names(&j, "stream_shared_with", &x->stream_with);
+    json_key(&j, "frames");
+    json_array_begin(&j);
+    for (size_t i = 0; i < x->page->nframes; i++)
+        json_text(&j, x->page->frames[i]);
+    json_array_end(&j);
     put_json_nodes(&j, x);
     key_text(&j, "next_fetch_at",
             x->next_fetch == MSEC_NEVER ? NULL : time_iso(x->next_fetch, at));
@@ -168,6 +177,30 @@ static msec time_of(const struct store_rows *rows, const char *column)
     return text && time_parse_iso(text, &at) ? at : MSEC_NEVER;
 }
 
+/* A page made of frames says in its newest version which they are. */
+static enum err frames_of(struct cli *c, struct store *store, const struct store_rows *rows,
+        struct fault *f, struct explain_page *ret)
+{
+    struct store_load_job job = {.job.kind = STORE_JOB_LOAD, .want_body = true};
+    if (!page_is_bundle(store_rows_get(rows, 0, "content_type")))
+        return OK;
+    job.page_id = strtoll(store_rows_get(rows, 0, "page_id"), NULL, 10);
+    job.version = strtoll(store_rows_get(rows, 0, "version"), NULL, 10);
+    buf_init(&job.digest, PAGE_DIGEST_MAX);
+    buf_init(&job.body, PAGE_BODY_MAX);
+    enum err e = store_run(store, &job.job, f);
+    struct page_part *parts;
+    size_t n = e ? 0
+                 : page_bundle_read((struct str){job.body.data, job.body.len}, c->life, &parts);
+    const char **urls = arena_array_of(c->life, n + 1, const char *);
+    for (size_t i = 1; i < n; i++)
+        urls[ret->nframes++] = parts[i].url;
+    ret->frames = urls;
+    buf_done(&job.digest);
+    buf_done(&job.body);
+    return e;
+}
+
 static enum err page_of(struct cli *c, struct store *store, const struct sentinel *s,
         struct fault *f, struct explain_page *ret)
 {
@@ -187,7 +220,7 @@ static enum err page_of(struct cli *c, struct store *store, const struct sentine
     ret->error = store_rows_get(rows, 0, "error");
     if (json && fetch_learn_read(json, NULL, &learned) == OK)
         ret->learned = learned.interval;
-    return OK;
+    return frames_of(c, store, rows, f, ret);
 }
 
 struct explaining {
@@ -248,6 +281,7 @@ static int explain_files(struct explaining *e)
     BUF(text, REQUEST_MAX);
     if (!cli_gather_files(e->c, &text))
         return EXIT_WRONG;
+    cli_take_engine_settings(e->c);
     struct request_context context = {
             .directory = &e->directory,
             .settings = &e->c->settings,

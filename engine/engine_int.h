@@ -236,7 +236,6 @@ struct webpage {
     size_t lives; /* sentinels that name this page, in the graph or not */
 
     int64_t latest;     /* newest version, 0: none */
-    bool has_history;   /* the store keeps it for changes of those who went elsewhere */
     int64_t visiting;   /* the version a visit is under way for, 0: none */
     struct sha256 body; /* of it */
     char *etag, *last_modified, *body_digest, *error;
@@ -248,22 +247,25 @@ struct webpage {
     int64_t quick_version;         /* which is that of this version */
 
     struct fetch_transfer *transfer; /* under way */
+    bool has_history;        /* the store keeps it for changes of those who went elsewhere */
     bool busy;               /* from the start of a fetch until all it led to is committed */
     bool in_round;           /* see round.c */
     bool overdue;            /* and that was written down */
     bool postponed;          /* wanted, but the database is away or its queue is full */
+    unsigned kills;          /* readers it cost in a row; see visit_read.c */
+    struct sha256 *killer;   /* the body that did it last; NULL: none, so nearly always */
     size_t body_bytes, held; /* of the newest body; what is counted in held_bytes for it */
     struct led_event *retry_trigger, *retry_event;
     struct led_rule *retry_rule; /* a failed fetch will be tried again */
-
-    unsigned kills;       /* readers it cost in a row; see visit_read.c */
-    struct sha256 killer; /* the body that did it last */
 
     struct fetch_gone gone; /* 404 or 410, again and again */
     struct webhost *host;
 
     char *digest; /* of the newest version; NULL: not in memory */
     size_t digest_bytes;
+
+    struct webframes *frames;           /* being put together; see webframes.c */
+    struct webframes_seen *frames_seen; /* when they last were; NULL: it has none, or not yet */
 };
 
 /* The page a sentinel names, made when it is not there yet. */
@@ -306,9 +308,29 @@ void webpage_resume_postponed(struct engine *e);
  * it are believed from here on, and an error is over. */
 void webpage_readable(struct webpage *p, const char *etag, const char *last_modified);
 /* It was fetched, but cannot be read: an error, never a version. */
-void webpage_unreadable(struct webpage *p, const char *reason);
+void webpage_unreadable(struct webpage *p, const char *reason, msec asked_to_wait);
+struct visit_source;
+/* All of it is there: a new version, or the newest one again. */
+void webpage_arrived(struct webpage *p, struct visit_source *s);
+void webpage_learn(struct webpage *p, bool is_new, msec last_modified);
+/* What its sentinels ask beyond a plain GET; *r is filled, with secrets, in `life`. */
+void webpage_fill_request(struct webpage *p, struct arena *life, struct fetch_request *r);
 /* A visit is over: what it found is committed. */
 void webpage_settled(struct webpage *p);
+
+/* ---- webframes.c: pages made of frames ------------------------------------------------ */
+
+/* Fetches the frames of a frameset, which `main` is unless that is at hand already, and has
+ * all of it arrive. */
+void webframes_gather(
+        struct webpage *p, const struct visit_source *main, const char *const *urls, size_t n);
+/* The same, if it is a frameset that was read before. */
+bool webframes_gather_seen(struct webpage *p, const struct visit_source *main);
+void webframes_drop(struct webpage *p);   /* what is at hand */
+void webframes_forget(struct webpage *p); /* and what is known */
+/* The frames it was last put together of, borrowed; 0: it is not known to have any. */
+size_t webframes_urls(const struct webpage *p, const char *const **ret);
+
 /* ---- visit.c: a version's way through digest, graph and store ------------------------ */
 
 struct visit_source { /* what a fetch brought; NULL for a look at what is stored */
@@ -317,7 +339,9 @@ struct visit_source { /* what a fetch brought; NULL for a look at what is stored
     const char *content_type, *final_url;
     const char *etag, *last_modified;
     struct sha256 sha;
-    msec fetched_at;
+    msec fetched_at, last_modified_at; /* the latter MSEC_NEVER: the server does not say */
+    const char *const *frames;         /* the pages it was put together of, beside its own */
+    size_t nframes;
 };
 
 /* Compares the page's newest version, or the new one just fetched, for every stream that

@@ -288,14 +288,16 @@ struct explained *explain(struct arena *life, const struct directory *d,
 {
     struct explained *x = arena_new_of(life, struct explained);
     x->sentinel = s;
+    x->page = page;
     x->words = sentinel_words(s, life);
     x->waits_for = waits_for(life, d, s);
     lifespan_events(life, d, x);
     fetch_rule(life, page, now, x);
     graph_nodes(life, d, x);
-    double pages = 1 + (s->further ? s->further->count : 0);
     double each = (double)MSEC_PER_DAY / (double)interval_of(s, page);
-    x->fetches_alone = each * pages;
-    x->fetches_shared = each / (double)(x->stream_with.total + 1) + each * (pages - 1);
+    double first = each * (double)(1 + page->nframes);
+    double further = each * (s->further ? s->further->count : 0);
+    x->fetches_alone = first + further;
+    x->fetches_shared = first / (double)(x->stream_with.total + 1) + further;
     return x;
 }

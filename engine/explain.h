@@ -35,8 +35,9 @@ struct explained {
     const char *waits_for; /* a sentence */
     struct explained_event events[3];
     struct explained_rule rules[3];
-    const char *pages;  /* their addresses */
-    const char *stream; /* when its fetch rule ticks */
+    const char *pages;               /* their addresses */
+    const struct explain_page *page; /* the first one */
+    const char *stream;              /* when its fetch rule ticks */
     struct explained_names stream_with;
     struct explained_node *nodes;
     size_t nnodes;
@@ -51,6 +52,8 @@ struct explain_page {
     msec last_fetch, next_fetch;
     msec learned; /* interval; 0: nothing learned yet */
     const char *error;
+    const char *const *frames; /* the pages its newest version was put together of */
+    size_t nframes;
 };
 
 struct explained *explain(struct arena *life, const struct directory *d,

@@ -190,6 +190,12 @@ static void draw_pages(struct drawing *d)
         struct webpage *p = container_of(n, struct webpage, by_id);
         buf_printf(out, "    p%lld [shape=folder label=\"", (long long)p->id);
         put_label(out, p->url);
+        const char *const *frames;
+        size_t nframes = webframes_urls(p, &frames);
+        for (size_t i = 0; i < nframes; i++) {
+            buf_puts(out, "\\nframe ");
+            put_label(out, frames[i]);
+        }
         buf_printf(out, "\\n%lld version%s, %lld fetches\"];\n", (long long)p->latest,
                 p->latest == 1 ? "" : "s", (long long)p->fetches);
         list_each (pos, &p->streams) {

@@ -24,6 +24,10 @@ static void copy_source(struct visit *v, const struct visit_source *s)
     v->source.final_url = arena_strdup(a, s->final_url ? s->final_url : v->page->url);
     v->source.etag = s->etag ? arena_strdup(a, s->etag) : NULL;
     v->source.last_modified = s->last_modified ? arena_strdup(a, s->last_modified) : NULL;
+    const char **frames = arena_array_of(a, s->nframes + 1, const char *);
+    for (size_t i = 0; i < s->nframes; i++)
+        frames[i] = arena_strdup(a, s->frames[i]);
+    v->source.frames = frames;
 }
 
 static void collect_looks(struct visit *v)
@@ -220,19 +224,42 @@ void visit_start(struct webpage *p, const struct visit_source *fetched)
 /* ---- and back from the pool ----------------------------------------------------------- */
 
 /* Puts the streams back to waiting: the version did not come to pass. */
-static void unreadable(struct visit *v)
+static void put_back(struct visit *v)
 {
-    struct webpage *p = v->page;
     for (size_t i = 0; i < v->nlooks; i++) {
-        struct stream *s = visit_stream(p, v->looks[i].page_id);
+        struct stream *s = visit_stream(v->page, v->looks[i].page_id);
         if (!s)
             continue;
         stream_saw(s, 0);
         s->waiting = true;
     }
+}
+
+static void unreadable(struct visit *v)
+{
+    struct webpage *p = v->page;
     struct fault f = v->unreadable;
+    put_back(v);
     visit_free(v);
-    webpage_unreadable(p, f.message);
+    webpage_unreadable(p, f.message, 0);
+}
+
+/* It shows other frames than it was put together of. */
+static void incomplete(struct visit *v)
+{
+    struct webpage *p = v->page;
+    struct arena *a = v->arena;
+    struct visit_source main = v->source;
+    const char *const *frames = v->frames;
+    size_t nframes = v->nframes;
+    put_back(v);
+    v->arena = NULL; /* what is handed on lives in it */
+    visit_free(v);
+    if (list_is_empty(&p->streams))
+        webpage_settled(p); /* nobody is left to see it */
+    else
+        webframes_gather(p, &main, frames, nframes);
+    arena_free(a);
 }
 
 void visit_compared(struct engine *e)
@@ -245,6 +272,8 @@ void visit_compared(struct engine *e)
         list_remove(pos);
         if (v->unreadable.code != OK)
             unreadable(v);
+        else if (v->is_incomplete)
+            incomplete(v);
         else
             visit_commit(v);
     }

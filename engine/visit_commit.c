@@ -221,6 +221,8 @@ void visit_commit(struct visit *v)
     struct engine *e = v->engine;
     struct webpage *p = v->page;
     struct tally t = tally_new(v->arena, v->nverdicts);
+    if (v->is_new)
+        webpage_learn(p, /* is_new= */ true, v->source.last_modified_at);
     tally_verdicts(v, &t);
     collect_seen(v);
     struct store_version_job *job = &v->job;

@@ -73,6 +73,32 @@ static bool read_new(struct visit *v, struct cdg_version *to)
     return to->digest != NULL;
 }
 
+/* The pages shown in frames, each once, in the order they stand there. */
+static void list_frames(struct visit *v, const struct page_digest *d)
+{
+    struct page_frame *all;
+    size_t n = page_frames(d, v->arena, &all);
+    v->frames = arena_array_of(v->arena, n + 1, const char *);
+    for (size_t i = 0; i < n && v->nframes < PAGE_FRAMES_MAX; i++) {
+        const char *url = arena_strndup(v->arena, all[i].url, strcspn(all[i].url, "#"));
+        size_t k = 0;
+        while (k < v->nframes && strcmp(v->frames[k], url) != 0)
+            k++;
+        if (k == v->nframes)
+            v->frames[v->nframes++] = url;
+    }
+}
+
+static bool is_complete(const struct visit *v)
+{
+    if (v->nframes != v->source.nframes)
+        return false;
+    for (size_t i = 0; i < v->nframes; i++)
+        if (strcmp(v->frames[i], v->source.frames[i]) != 0)
+            return false;
+    return true;
+}
+
 /* For the store, and here: there are more of these threads than of those that write. */
 static void pack(struct visit *v)
 {
@@ -87,7 +113,12 @@ void visit_compare(struct cdg_task *task)
 {
     struct visit *v = container_of(task, struct visit, task);
     struct cdg_version now;
-    if (read_new(v, &now)) {
+    bool is_read = read_new(v, &now);
+    if (is_read && v->is_new) {
+        list_frames(v, now.digest);
+        v->is_incomplete = !is_complete(v);
+    }
+    if (is_read && !v->is_incomplete) {
         if (v->plan)
             v->nverdicts = cdg_plan_run_states(
                     v->plan, &now, give_old, give_state, v, v->arena, &v->verdicts);

@@ -48,6 +48,9 @@ struct visit {
     size_t nolds, loading;
     bool want_source;        /* somebody's question is about the bytes of both versions */
     struct fault unreadable; /* code OK: it was readable */
+    const char **frames;     /* is_new: the pages it shows in frames, each once */
+    size_t nframes;
+    bool is_incomplete; /* they are not those it was put together of */
     struct store_version_job job;
 };
 

@@ -6,6 +6,7 @@
  *      read again, another one is.
  */
 #include "engine/visit_int.h"
+#include <stdlib.h>
 
 enum { KILLS_MOST = 3 };
 
@@ -26,7 +27,10 @@ static void judge(struct visit *v, const struct reading *r)
         return;
     }
     p->kills++;
-    p->killer = v->source.sha;
+    if (!p->killer)
+        p->killer = malloc(sizeof *p->killer);
+    CHECK(p->killer);
+    *p->killer = v->source.sha;
     if (p->kills >= KILLS_MOST)
         quarantine_reason(p, &v->unreadable);
 }
@@ -48,7 +52,7 @@ void visit_read_new(struct visit *v)
 {
     buf_init(&v->text, SOURCE_MAX);
     if (visit_is_quarantined(v->page) &&
-            sha256_equal(&v->page->killer, &v->source.sha)) { /* (2) */
+            sha256_equal(v->page->killer, &v->source.sha)) { /* (2) */
         fault_set(&v->unreadable, ERR_LIMIT, "%s",
                 v->page->error ? v->page->error : "quarantined until it changes");
         return;

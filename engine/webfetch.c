@@ -35,7 +35,7 @@ static bool has_on_change_stream(const struct webpage *p)
     return false;
 }
 
-static void learn(struct webpage *p, bool is_new, msec last_modified)
+void webpage_learn(struct webpage *p, bool is_new, msec last_modified)
 {
     if (!has_on_change_stream(p))
         return;
@@ -69,6 +69,7 @@ again:
 void webpage_settled(struct webpage *p)
 {
     p->busy = false;
+    webframes_drop(p);
     webpage_hold(p, 0);
     release_lingering(p);
     if (list_is_empty(&p->streams)) {
@@ -211,6 +212,7 @@ static void failed(struct webpage *p, const char *reason, bool is_gone, msec ask
                 p, fetch_backoff((unsigned)p->failures, interval, until_tick, asked_to_wait));
     webpage_touch(p);
     p->busy = false;
+    webframes_drop(p);
     webpage_hold(p, 0);
     release_lingering(p);
     webpage_free_if_unused(p);
@@ -247,22 +249,67 @@ static bool is_last_body(struct webpage *p, struct hash128 quick)
 
 /* Compares what came with the newest version, and finds out a server that lies: (4). */
 static bool is_new_version(
-        struct webpage *p, const struct fetch_response *r, struct sha256 *ret_body)
+        struct webpage *p, const struct visit_source *s, const struct fetch_response *r)
 {
-    struct hash128 quick = hash128_keyed(r->body, r->body_bytes, p->engine->hash_key);
-    if (is_last_body(p, quick))
-        return false;
-    *ret_body = sha256_of(r->body, r->body_bytes);
     struct fetch_identity stored = {p->etag, p->last_modified, p->body_digest, &p->body};
-    struct fetch_identity arrived = {r->etag, r->last_modified, r->body_digest, ret_body};
-    if (!fetch_is_new(p->latest ? &stored : NULL, &arrived)) {
-        p->quick = quick;
-        p->quick_version = p->latest;
+    struct fetch_identity arrived = {
+            s->etag, s->last_modified, r ? r->body_digest : NULL, &s->sha};
+    if (!fetch_is_new(p->latest ? &stored : NULL, &arrived))
         return false;
-    }
-    if (p->latest && fetch_is_lie(&stored, &arrived))
+    if (p->latest && r && fetch_is_lie(&stored, &arrived))
         webhost_lied(p->engine, p->host);
     return true;
+}
+
+/* Larger than thought, and too much is on its way already: asked for again when there is
+ * room. */
+static void put_off(struct webpage *p)
+{
+    p->busy = false;
+    webframes_drop(p);
+    webpage_hold(p, 0);
+    postpone(p);
+}
+
+/* The page is what it was; these are its validators now. */
+static void unchanged(
+        struct webpage *p, const char *etag, const char *last_modified, msec modified)
+{
+    webpage_learn(p, /* is_new= */ false, modified);
+    webpage_readable(p, etag, last_modified);
+    verified(p);
+}
+
+static void take_body(struct webpage *p, struct visit_source *s, const struct fetch_response *r)
+{
+    struct hash128 quick = hash128_keyed(s->body, s->body_bytes, p->engine->hash_key);
+    bool is_new = false;
+    size_t kept_free = p->held; /* when it was asked for */
+    p->body_bytes = s->body_bytes;
+    webpage_hold(p, s->body_bytes);
+    bool fits = p->held <= kept_free || engine_has_memory(p->engine);
+    if (!is_last_body(p, quick)) {
+        s->sha = sha256_of(s->body, s->body_bytes);
+        if (r && webframes_gather_seen(p, s))
+            return;
+        is_new = is_new_version(p, s, r);
+        if (!is_new) {
+            p->quick = quick;
+            p->quick_version = p->latest;
+        }
+    }
+    webpage_set_text(&p->body_digest, is_new || !r ? NULL : r->body_digest);
+    if (!is_new)
+        unchanged(p, s->etag, s->last_modified, s->last_modified_at);
+    else if (p->engine->visits && !fits)
+        put_off(p);
+    else
+        visit_start(p, s);
+}
+
+void webpage_arrived(struct webpage *p, struct visit_source *s)
+{
+    take_body(p, s, NULL);
 }
 
 static void fetched(const struct fetch_response *r, void *arg)
@@ -279,28 +326,15 @@ static void fetched(const struct fetch_response *r, void *arg)
         engine_settle(e);
         return;
     }
-    bool is_new = false, fits = true;
-    struct sha256 sha = {0};
-    if (r->outcome == FETCH_OK) {
-        size_t kept_free = p->held; /* when it was asked for */
-        p->body_bytes = r->body_bytes;
-        webpage_hold(p, r->body_bytes);
-        fits = p->held <= kept_free || engine_has_memory(e);
-        is_new = is_new_version(p, r, &sha);
-        webpage_set_text(&p->body_digest, is_new ? NULL : r->body_digest);
-    }
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
         if (s->period == 0)
             s->waiting = true; /* on change means all versions, whoever asked */
     }
-    if (is_new && e->visits && !fits) {
-        /* Larger than thought, and too much is on its way already: asked for again when
-         * there is room. */
-        p->busy = false;
-        webpage_hold(p, 0);
-        postpone(p);
-    } else if (is_new) {
+    if (r->outcome == FETCH_NOT_MODIFIED) { /* which need not repeat what has not changed */
+        unchanged(p, r->etag ? r->etag : p->etag,
+                r->last_modified ? r->last_modified : p->last_modified, r->last_modified_at);
+    } else {
         struct visit_source source = {
                 .body = r->body,
                 .body_bytes = r->body_bytes,
@@ -308,27 +342,19 @@ static void fetched(const struct fetch_response *r, void *arg)
                 .final_url = r->final_url,
                 .etag = r->etag,
                 .last_modified = r->last_modified,
-                .sha = sha,
                 .fetched_at = p->last_fetch,
+                .last_modified_at = r->last_modified_at,
         };
-        learn(p, is_new, r->last_modified_at);
-        visit_start(p, &source);
-    } else {
-        /* A 304 need not repeat what has not changed. */
-        learn(p, is_new, r->last_modified_at);
-        bool whole = r->outcome == FETCH_OK;
-        webpage_readable(p, whole || r->etag ? r->etag : p->etag,
-                whole || r->last_modified ? r->last_modified : p->last_modified);
-        verified(p);
+        take_body(p, &source, r);
     }
     engine_settle(e);
 }
 
 /* A page that was fetched but cannot be read is an error, never a version. */
-void webpage_unreadable(struct webpage *p, const char *reason)
+void webpage_unreadable(struct webpage *p, const char *reason, msec asked_to_wait)
 {
     struct engine *e = p->engine;
-    failed(p, reason, /* is_gone= */ false, 0); /* the page may be gone after this */
+    failed(p, reason, /* is_gone= */ false, asked_to_wait); /* the page may be gone then */
     engine_settle(e);
 }
 
@@ -337,8 +363,7 @@ enum { BODY_GUESS = 64 << 10 };
 
 /* ---- wanting a page ------------------------------------------------------------------ */
 
-/* What its sentinels ask beyond a plain GET; *r is filled, with secrets, in `life`. */
-static void fill_request(struct webpage *p, struct arena *life, struct fetch_request *r)
+void webpage_fill_request(struct webpage *p, struct arena *life, struct fetch_request *r)
 {
     struct fault f = {0};
     if (!p->request)
@@ -364,7 +389,7 @@ static void fetch_now(struct webpage *p)
             .etag = conditional ? p->etag : NULL,
             .last_modified = conditional ? p->last_modified : NULL,
     };
-    fill_request(p, scratch, &r);
+    webpage_fill_request(p, scratch, &r);
     p->busy = true;
     webpage_hold(p, p->body_bytes > BODY_GUESS ? p->body_bytes : BODY_GUESS);
     p->transfer = fetch_start(e->fetch, &r, fetched, p);

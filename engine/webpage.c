@@ -122,12 +122,14 @@ void webpage_free(struct webpage *p)
     list_remove(&p->in_postponed);
     map_remove(&e->pages_by_id, &p->by_id);
     webhost_drop(e, p->host);
+    webframes_forget(p);
     arena_freep(&p->jar_life);
     free(p->url);
     free(p->request);
     free(p->etag);
     free(p->body_digest);
     free(p->learned);
+    free(p->killer);
     free(p->last_modified);
     free(p->error);
     free(p);
@@ -143,6 +145,7 @@ void webpage_free_if_unused(struct webpage *p)
         fetch_cancel(p->transfer);
         p->transfer = NULL;
         p->busy = false;
+        webframes_drop(p);
         webpage_hold(p, 0);
     }
     if (!p->lives && !p->busy && !p->has_history)

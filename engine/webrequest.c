@@ -4,6 +4,8 @@
  *      their names, what equals the default left out.
  *  (2) Reading gives back what was written.
  *  (3) What holds a secret, and what logs somebody in, is for one site only.
+ *  (4) A page that was discovered is another one than the same page named: what robots.txt
+ *      says of it need not be the same.
  */
 #include "engine/webrequest.h"
 #include <ctype.h>
@@ -62,6 +64,29 @@ char *webrequest_text(struct arena *life, const struct grammar_request *r, const
     return arena_strndup(life, buf_text(&out), out.len);
 }
 
+/* Where the line ends; a body has no lines. */
+static size_t line_length(const char *text)
+{
+    return strncmp(text, "body\n", 5) == 0 ? strlen(text) : strcspn(text, "\n");
+}
+
+char *webrequest_discovered(struct arena *life, const char *text)
+{
+    BUF(out, TEXT_MAX);
+    while (text && *text) {
+        size_t len = line_length(text), at = 0;
+        const char *line = arena_strndup(life, text, len);
+        struct str whole, name;
+        bool is_agent = strncmp(line, "user-agent ", 11) == 0 &&
+                        !grammar_secret_next(line, &at, &whole, &name);
+        if (is_agent || strncmp(line, "timeout ", 8) == 0)
+            buf_printf(&out, "%s\n", line);
+        text += len + (text[len] == '\n');
+    }
+    buf_puts(&out, "discovered\n");
+    return arena_strndup(life, buf_text(&out), out.len);
+}
+
 static bool logs_in(struct str header)
 {
     return str_starts_nocase(header, STR("Authorization:")) ||
@@ -114,6 +139,8 @@ static enum err take_line(struct reading *in, const char *key, const char *value
         r->timeout = strtoll(value, NULL, 10);
     else if (strcmp(key, "render") == 0)
         r->render = true;
+    else if (strcmp(key, "discovered") == 0)
+        r->is_discovered = true; /* (4) */
     else if (strcmp(key, "follow") == 0) {
         r->has_follow = true;
         r->follow = (unsigned)strtoul(value, NULL, 10);

@@ -4,6 +4,8 @@
  *      descriptors of ours, and it dies with us.
  *  (2) It is a session of its own: what it started dies with it, however it ends.
  *  (3) Not a byte more than a page's cap is kept, and the transfer's own deadline ends it.
+ *  (4) What it complains of is kept, up to a limit that it cannot pass, since it mostly says
+ *      why it ended.
  *
  * Between fork and exec only calls that are allowed there, since the process has threads.
  */
@@ -14,17 +16,19 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MAX = 64 };
+enum { ARGUMENTS_MAX = 64, COMPLAINTS_BYTES_MAX = 16 * 1024 };
 
 struct fetch_browser {
     struct fetch_transfer *transfer;
     pid_t pid;
     int out, exited; /* its standard output; a descriptor that is ready when it has ended */
+    int complaints;  /* its standard error, in memory; -1: it is not kept */
     struct loop_io out_io, exited_io;
     bool is_over; /* it has ended, with `exit_code` */
     int exit_code;
@@ -55,11 +59,11 @@ static char **arguments(
     return argv;
 }
 
-static void NORETURN become(char **argv, char **environment, int out, pid_t parent)
+static void NORETURN become(char **argv, char **environment, int out, int err, pid_t parent)
 {
     int null = open("/dev/null", O_RDWR);
     (void)setsid(); /* (2) */
-    if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(null, 2) < 0)
+    if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err < 0 ? null : err, 2) < 0)
         _exit(126);
     (void)close_range(3, ~0U, 0);
     sigset_t none;
@@ -79,12 +83,40 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
     return 0;
 }
 
+/* A file that cannot grow: the rest of what is written is lost, and nobody waits for it. */
+static int complaints_open(void)
+{
+    int fd = memfd_create("complaints", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd >= 0 && (ftruncate(fd, COMPLAINTS_BYTES_MAX) != 0 ||
+                           fcntl(fd, F_ADD_SEALS, F_SEAL_GROW) != 0)) {
+        close(fd);
+        return -1;
+    }
+    return fd; /* (4) */
+}
+
+/* The last line of it; "" when there is none. */
+static void last_complaint(const struct fetch_browser *b, char line[FETCH_COMPLAINT_SIZE])
+{
+    char all[COMPLAINTS_BYTES_MAX + 1] = "";
+    if (b->complaints >= 0 && pread(b->complaints, all, COMPLAINTS_BYTES_MAX, 0) < 0)
+        all[0] = 0;
+    size_t len = strlen(all);
+    while (len > 0 && (unsigned char)all[len - 1] <= ' ')
+        all[--len] = 0;
+    const char *newline = strrchr(all, '\n');
+    str_copy(line, FETCH_COMPLAINT_SIZE, newline ? newline + 1 : all);
+    fetch_reason_plain(line);
+}
+
 static void finish(struct fetch_browser *b)
 {
     struct fetch_transfer *t = b->transfer;
     int code = b->exit_code;
+    char complaint[FETCH_COMPLAINT_SIZE];
+    last_complaint(b, complaint);
     fetch_render_stop(t);
-    fetch_rendered(t, code);
+    fetch_rendered(t, code, complaint);
 }
 
 /* True: there may be more. */
@@ -139,6 +171,8 @@ static void release(struct fetch_browser *b)
         close(b->out);
     if (b->exited >= 0)
         close(b->exited);
+    if (b->complaints >= 0)
+        close(b->complaints);
     nftw(b->profile, remove_one, 16, FTW_DEPTH | FTW_PHYS); /* (1) */
     free(b);
 }
@@ -163,7 +197,7 @@ static bool spawn(struct fetch_browser *b, char **argv, char **environment)
         return false;
     b->pid = fork();
     if (b->pid == 0)
-        become(argv, environment, ends[1], self);
+        become(argv, environment, ends[1], b->complaints, self);
     close(ends[1]);
     b->out = ends[0];
     if (b->pid < 0)
@@ -184,7 +218,7 @@ struct fetch_browser *fetch_browser_start(struct fetch_transfer *t, const char *
     SCRATCH struct arena *a = arena_new(NULL, "browser");
     CHECK(b);
     b->transfer = t;
-    b->out = b->exited = -1;
+    b->out = b->exited = b->complaints = -1;
     const char *place = getenv("TMPDIR");
     snprintf(b->profile, sizeof(b->profile), "%s/vigil-render-XXXXXX",
             place && *place ? place : "/tmp");
@@ -194,6 +228,7 @@ struct fetch_browser *fetch_browser_start(struct fetch_transfer *t, const char *
         free(b);
         return NULL;
     }
+    b->complaints = complaints_open();
     char *environment[] = {"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "TZ=UTC",
             arena_printf(a, "HOME=%s", b->profile), arena_printf(a, "TMPDIR=%s", b->profile),
             NULL};

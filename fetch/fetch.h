@@ -82,10 +82,11 @@ enum fetch_outcome {
 
 struct fetch_response {
     enum fetch_outcome outcome;
-    int status;                       /* HTTP status, 0 when there was none */
-    bool gone;                        /* 404 or 410 */
-    const char *reason;               /* "timed out after 20 s waiting for the first byte" */
-    msec retry_after;                 /* Retry-After as a span from now; 0: none */
+    int status;         /* HTTP status, 0 when there was none */
+    bool gone;          /* 404 or 410 */
+    bool refused;       /* not asked for: robots.txt or the address guard forbids it */
+    const char *reason; /* "timed out after 20 s waiting for the first byte" */
+    msec retry_after;   /* Retry-After as a span from now; 0: none */
     const char *etag, *last_modified; /* the server's own bytes; NULL: none */
     msec last_modified_at;            /* parsed; MSEC_NEVER: none or nonsense */
     const char *content_type;         /* NULL: none */

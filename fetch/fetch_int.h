@@ -99,10 +99,12 @@ struct fetch_transfer {
     size_t body_bytes_max;
     bool asks_robots; /* its site's robots.txt has a say */
     bool takes_part;  /* of a body longer than that the beginning will do */
+    bool is_afresh;   /* on a connection of its own, after another one's rest was in the way */
     unsigned redirects;
     uint64_t wire_bytes;
     msec began;
     const char *doom; /* why a doomed one never began */
+    bool is_refused;  /* because of a rule */
     msec doom_retry_after;
     struct fetch_cargo *cargo; /* NULL: it fetches a page */
     struct fetch_run *run;
@@ -234,7 +236,8 @@ void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[F
 void fetch_reason_timeout(const struct fetch_transfer *t, bool total, char why[FETCH_WHY_SIZE]);
 void fetch_reason_slow(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE]);
 const char *fetch_reason_plain(char *text); /* in place; returns it */
-void fetch_reason_robots(const char *site, const char *rule, char why[FETCH_WHY_SIZE]);
+void fetch_reason_robots(
+        const char *site, const char *rule, const char *hindrance, char why[FETCH_WHY_SIZE]);
 void fetch_reason_stopped(const char *host, msec left, char why[FETCH_WHY_SIZE]);
 void fetch_reason_refused(const struct fetch_address *a, char why[FETCH_WHY_SIZE]);
 enum { FETCH_NUMBER_SIZE = 32 };

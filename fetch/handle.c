@@ -86,6 +86,8 @@ static CURL *handle_new(const struct fetch_transfer *t)
     if (t->limits.connect != fe->o.connect_timeout)
         SET(c, CURLOPT_CONNECTTIMEOUT_MS, (long)t->limits.connect);
     SET(c, CURLOPT_SHARE, t->ask.jar ? fetch_jar_share(t->ask.jar) : fe->share);
+    if (t->is_afresh)
+        SET(c, CURLOPT_FRESH_CONNECT, 1L);
     if (t->ask.jar)
         SET(c, CURLOPT_COOKIEFILE, ""); /* no file: it only turns the cookie engine on */
     return c;
@@ -133,7 +135,7 @@ static void add_usual(struct lines *lines, const struct fetch_transfer *t)
     else
         add_line(lines, t->fetch->agent_line);
     if (!has_field(lines, STR("Accept-Encoding:")))
-        add_line(lines, "Accept-Encoding: gzip");
+        add_line(lines, "Accept-Encoding: " FETCH_CODINGS);
 }
 
 static void set_asked(CURL *c, const struct fetch_transfer *t, struct lines *lines)

@@ -3,7 +3,7 @@
  *  (1) A validator is kept byte for byte or not at all: one too long or with control
  *      characters in it is dropped, and the next request goes without it.
  *  (2) The body's length is never in doubt: two lengths that differ are refused.
- *  (3) One gzip layer, nothing else: what was not asked for cannot be decoded safely.
+ *  (3) One layer of what was asked for, nothing else: the rest cannot be decoded safely.
  *  (4) Lines after the empty line are trailers and change nothing.
  */
 #include "fetch/headers.h"
@@ -58,12 +58,11 @@ static bool refuse_encoding(const char *what, struct str value, char *why)
 
 static bool take_content_encoding(struct fetch_headers *h, struct str value, char *why)
 {
-    bool gzip = str_equal_nocase(value, STR("gzip")) || str_equal_nocase(value, STR("x-gzip"));
-    bool plain = value.len == 0 || str_equal_nocase(value, STR("identity"));
-    if ((!gzip && !plain) || (gzip && h->has_encoding))
+    enum fetch_coding coding;
+    if (!fetch_coding_of(value, &coding) || (coding && h->coding))
         return refuse_encoding("body", value, why); /* (3) */
-    h->is_gzip |= gzip;
-    h->has_encoding |= gzip;
+    if (coding)
+        h->coding = coding;
     return true;
 }
 

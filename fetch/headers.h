@@ -4,6 +4,7 @@
  * read whole is refused with the reason.  No clock, no sockets.
  */
 #pragma once
+#include "fetch/inflate.h"
 #include "base/arena.h"
 #include "base/str.h"
 
@@ -13,8 +14,9 @@ struct fetch_headers {
     int status;       /* 0: no status line yet */
     bool is_complete; /* the empty line after the final status came */
     bool is_framed;   /* by the protocol itself: HTTP/2 says where a body ends */
-    bool is_chunked, is_gzip;
-    bool has_encoding, has_length;
+    bool is_chunked;
+    enum fetch_coding coding; /* of the body */
+    bool has_length;
     uint64_t length;
     /* The server's own bytes, in the arena; NULL: none. */
     const char *etag, *last_modified, *content_type, *retry_after, *location;

@@ -120,6 +120,7 @@ static bool headers_came(struct fetch_transfer *t)
     const struct fetch_headers *h = &t->run->headers;
     fetch_deadline_phase(t, FETCH_BODY);
     t->run->is_wanted = !t->cargo && (h->status == 200 || h->status == 203);
+    fetch_inflate_init(&t->run->inflate, h->coding);
     if (t->run->is_wanted && h->has_length && h->length > t->body_bytes_max && !t->takes_part)
         return too_long(t);
     if (t->run->is_wanted)
@@ -150,7 +151,7 @@ size_t fetch_on_header(char *data, size_t size, size_t n, void *arg)
     return line.len;
 }
 
-static bool take_gzip(struct fetch_transfer *t, const char *data, size_t len)
+static bool take_compressed(struct fetch_transfer *t, const char *data, size_t len)
 {
     struct fetch_run *run = t->run;
     switch (fetch_inflate(&run->inflate, data, len, &run->body)) {
@@ -181,8 +182,8 @@ size_t fetch_on_body(char *data, size_t size, size_t n, void *arg)
     t->wire_bytes += len;
     if (!run->is_wanted)
         return run->body_wire_bytes > DECORATION_BYTES_MAX ? 0 : len; /* (3) */
-    if (run->headers.is_gzip)
-        return take_gzip(t, data, len) ? len : 0;
+    if (run->headers.coding)
+        return take_compressed(t, data, len) ? len : 0;
     size_t room = run->body.max - run->body.len;
     if (!buf_append(&run->body, data, len < room ? len : room))
         return 0; /* no memory */

@@ -127,13 +127,14 @@ static bool is_error_page(const struct buf *dom)
     return memmem(buf_text(dom), dom->len, "id=\"main-frame-error\"", 21) != NULL;
 }
 
-void fetch_rendered(struct fetch_transfer *t, int exit_code)
+void fetch_rendered(struct fetch_transfer *t, int exit_code, const char *complaint)
 {
     struct fetch_run *run = t->run;
     if (run->why[0])
         ;
     else if (exit_code != 0)
-        snprintf(run->why, sizeof(run->why), "the renderer ended with %d", exit_code);
+        snprintf(run->why, sizeof(run->why), "the renderer ended with %d%s%s", exit_code,
+                *complaint ? ": " : "", complaint);
     else if (run->body.len == 0)
         snprintf(run->why, sizeof(run->why), "the renderer gave nothing back");
     else if (is_error_page(&run->body))

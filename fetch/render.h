@@ -24,5 +24,6 @@ struct fetch_browser;
 struct fetch_browser *fetch_browser_start(struct fetch_transfer *t, const char *command,
         const char *url, char why[FETCH_WHY_SIZE]); /* NULL: it could not be started */
 void fetch_browser_stop(struct fetch_browser *b);
-/* It is through, with the body in the transfer. */
-void fetch_rendered(struct fetch_transfer *t, int exit_code);
+/* It is through, with the body in the transfer; `complaint` is the last thing it said. */
+enum { FETCH_COMPLAINT_SIZE = 300 };
+void fetch_rendered(struct fetch_transfer *t, int exit_code, const char *complaint);

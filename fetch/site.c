@@ -27,8 +27,10 @@ struct site {
     struct fetch *fetch;
     struct list waiting;        /* transfers */
     bool is_asking;             /* for its robots.txt */
+    bool is_refused;            /* not even that may be asked for */
     struct arena *life;         /* of the rules */
     struct fetch_robots *rules; /* NULL: not known */
+    const char *hindrance;      /* why they could not be had; NULL: they could */
     msec good_until;
     char name[]; /* "http://host:port" */
 };
@@ -83,7 +85,8 @@ static void decide(struct site *s, struct fetch_transfer *t, bool first)
         return;
     }
     t->fetch->stats.robots_refused++;
-    fetch_reason_robots(strstr(s->name, "://") + 3, rule, why);
+    t->is_refused = rule || s->is_refused;
+    fetch_reason_robots(strstr(s->name, "://") + 3, rule, s->hindrance, why);
     fetch_transfer_doom(t, why);
 }
 
@@ -91,6 +94,7 @@ static void learn(struct site *s, const struct fetch_response *r)
 {
     bool broken = r->outcome != FETCH_OK && (r->status < 300 || r->status >= 500);
     msec now = clock_mono(s->fetch->o.clock);
+    s->is_refused = r->refused;
     s->good_until = now + (broken ? ASKED_AGAIN_AFTER : KEPT_FOR);
     if (broken && s->rules)
         return; /* (3) */
@@ -98,6 +102,7 @@ static void learn(struct site *s, const struct fetch_response *r)
     s->life = arena_new(NULL, "robots.txt");
     s->rules = fetch_robots_of_answer(
             s->life, broken ? 0 : r->status, r->body, r->body_bytes, product);
+    s->hindrance = broken && r->reason ? arena_strdup(s->life, r->reason) : NULL;
     list_remove(&s->by_age);
     list_append(&s->fetch->sites_by_age, &s->by_age);
 }

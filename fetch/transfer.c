@@ -6,6 +6,8 @@
  *  (3) Each redirect is judged like a URL somebody typed, is counted, and never leads from
  *      https to http.
  *  (4) It is reported once; after that nothing of it is left.
+ *  (5) What a server still had to say on a kept connection is not the answer to the next
+ *      question there: that is asked again, once, on a connection of its own.
  */
 #include "fetch/fetch_int.h"
 #include "fetch/date.h"
@@ -65,6 +67,8 @@ static void report(struct fetch_transfer *t, struct fetch_response *r)
     r->final_url = t->rendered_url ? t->rendered_url : t->url;
     r->redirects = t->redirects;
     r->wire_bytes = t->wire_bytes;
+    r->refused = r->outcome == FETCH_FAILED &&
+                 (t->is_refused || (t->run && !t->run->has_tried && t->run->refused[0]));
     r->took = t->run ? clock_mono(t->fetch->o.clock) - t->began : 0;
     count(t->fetch, r);
     t->done(r, t->arg);
@@ -96,7 +100,6 @@ void fetch_transfer_doom(struct fetch_transfer *t, const char *reason)
 static void run_new(struct fetch_transfer *t)
 {
     t->run = arena_new_of(t->life, struct fetch_run);
-    fetch_inflate_init(&t->run->inflate);
     fetch_deadline_begin(t);
 }
 
@@ -106,7 +109,6 @@ static void run_again(struct fetch_run *run)
     run->headers = (struct fetch_headers){.status = 0};
     buf_clear(&run->body);
     fetch_inflate_done(&run->inflate);
-    fetch_inflate_init(&run->inflate);
     run->header_bytes = 0;
     run->body_wire_bytes = run->slow_mark = 0;
     run->is_wanted = run->has_tried = run->has_part = false;
@@ -164,7 +166,7 @@ static bool is_cut_short(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE
         snprintf(why, FETCH_WHY_SIZE, "the body ended early: %s of %s bytes",
                 fetch_count_text(run->body_wire_bytes, got),
                 fetch_count_text(run->headers.length, all));
-    else if (run->headers.is_gzip && !fetch_inflate_is_complete(&run->inflate))
+    else if (run->headers.coding && !fetch_inflate_is_complete(&run->inflate))
         snprintf(why, FETCH_WHY_SIZE, "the compressed body ended early, after %s bytes",
                 fetch_count_text(run->body_wire_bytes, got));
     else if (run->body_wire_bytes == 0 && !run->headers.has_length &&
@@ -270,6 +272,14 @@ static bool next_hop(struct fetch_transfer *t, char **ret_url)
     return false;
 }
 
+/* Nothing of the hop counts any more, and another one waits for its turn. */
+static void leave_hop(struct fetch_transfer *t)
+{
+    fetch_handle_close(t);
+    fetch_deadline_pause(t);
+    fetch_queue_leave(t);
+}
+
 /* (3) */
 static bool follow(struct fetch_transfer *t)
 {
@@ -279,18 +289,32 @@ static bool follow(struct fetch_transfer *t)
         return false;
     if (!keeps_method(t))
         t->ask.method = t->ask.body = NULL;
-    fetch_handle_close(t);
-    fetch_deadline_pause(t);
-    fetch_queue_leave(t);
+    leave_hop(t);
     t->url = url;
     t->redirects++;
+    t->is_afresh = false;
     fetch_site_pass(t, /* first= */ true);
+    return true;
+}
+
+/* (5): libcurl looks whether something came before it uses a connection again, but not
+ * everything has come by then. */
+static bool ask_afresh(struct fetch_transfer *t, CURLcode code)
+{
+    const struct fetch_run *run = t->run;
+    bool is_nonsense = code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY;
+    if (!is_nonsense || run->headers.status || run->has_tried || run->why[0] || t->is_afresh ||
+            t->ask.method || t->cargo)
+        return false;
+    leave_hop(t);
+    t->is_afresh = true;
+    fetch_queue_put(t, /* first= */ true);
     return true;
 }
 
 void fetch_transfer_ended(struct fetch_transfer *t, CURLcode code)
 {
-    if (follow(t))
+    if (follow(t) || ask_afresh(t, code))
         return;
     enum fetch_outcome outcome = judge(t, code);
     if (outcome == FETCH_OK && t->ask.render && !t->rendered_url)

@@ -7,7 +7,7 @@
  *  (2) each bad byte becomes one U+FFFD and spoils nothing else, and
  *  (3) what comes out is UTF-8 without exception.
  */
-#include "page/page_int.h"
+#include "page/bundle.h"
 #include <errno.h>
 #include <iconv.h>
 
@@ -249,6 +249,11 @@ enum err page_decode(const struct page_source *src, struct buf *out, struct faul
 {
     struct charset c;
     struct str text;
+    if (page_is_bundle(src->content_type)) {
+        if (ret_charset)
+            *ret_charset = "utf-8";
+        return bundle_decode(src, out, f);
+    }
     enum err e = decode(src, out, f, &c, &text);
 
     if (e)

@@ -7,6 +7,7 @@
  *  (2) the builder is told of html, head, body, tbody and colgroup elements only where the
  *      page wrote them.
  */
+#include "page/bundle.h"
 #include "page/tree.h"
 
 struct reader {
@@ -97,6 +98,8 @@ static void node_open(struct tree *t, const struct tree_node *n)
                                  ? (tag_infos[n->tag].flags & T_INLINE) != 0
                                  : page_tag_is_inline(intern_text(&t->b->tag_names, n->name));
         build_open_numbers(t->b, n->name, is_inline, n->from, n->count);
+        if (n->tag == TAG_FRAME && t->b->bundle)
+            bundle_fill_frame(t->b, n->from, n->count);
     }
 }
 

@@ -1,5 +1,5 @@
 /* From a source to its digest: decode, choose the reader, build. */
-#include "page/page_int.h"
+#include "page/bundle.h"
 #include <libxml/parser.h>
 #include <libxml/xmlIO.h>
 #include <pthread.h>
@@ -70,6 +70,8 @@ enum err page_digest_make(const struct page_source *src, struct buf *out, struct
     if (src->len > PAGE_BODY_MAX)
         return fault_set(
                 f, ERR_LIMIT, "the page has %zu bytes, more than %d", src->len, PAGE_BODY_MAX);
+    if (page_is_bundle(src->content_type))
+        return bundle_digest(src, out, f);
     struct str s = {"", 0};
     if (type != PAGE_DATA)
         e = decode_text(src, &text, f, &s);

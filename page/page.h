@@ -143,6 +143,27 @@ struct page_frame {
 };
 size_t page_frames(const struct page_digest *d, struct arena *life, struct page_frame **ret);
 
+/* ---- bundles: a frameset and the pages of its frames as one source ------------------------
+ */
+
+enum { PAGE_FRAMES_MAX = 32, PAGE_BUNDLE_TYPE_BYTES = 128 };
+
+struct page_part {
+    const char *url;          /* as it was asked for, without fragment; the first: anything */
+    const char *final_url;    /* after redirects; NULL: the same */
+    const char *content_type; /* NULL: unknown */
+    const char *bytes;
+    size_t len;
+};
+
+/* Appends the bundle, the frameset being the first part, and says of which type it is.
+ * Equal parts give equal bytes.  False: it is larger than `out` may be. */
+MUST_USE bool page_bundle_write(const struct page_part *parts, size_t n, struct buf *out,
+        char type[PAGE_BUNDLE_TYPE_BYTES]);
+bool page_is_bundle(const char *content_type);
+/* Its parts, which lie in `bytes`; 0: it is none. */
+size_t page_bundle_read(struct str bytes, struct arena *life, struct page_part **ret);
+
 /* ---- regions ----------------------------------------------------------------------------- */
 
 enum page_selector_language { PAGE_XPATH, PAGE_CSS };

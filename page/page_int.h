@@ -147,8 +147,9 @@ struct build_node {
 struct build {
     /* constant */
     size_t max;
-    bool xml;       /* names keep their case, and script may be a word like any other */
-    bool no_inline; /* names are nobody's tags: every element is a block of its own */
+    bool xml;              /* names keep their case, and script may be a word like any other */
+    bool no_inline;        /* names are nobody's tags: every element is a block of its own */
+    struct bundle *bundle; /* whose frames are to be filled; NULL: none (bundle.h) */
 
     /* what becomes the digest's arrays; numbers are given anew in finish.c */
     struct buf nodes; /* struct build_node */

@@ -7,7 +7,8 @@
  * of the possible 5, 10 and 100 times grouping brings.
  *
  * Then a million sentinels on a hundred thousand pages: bytes for each, time to install, time
- * for a version; and a hundred thousand on one page.
+ * for a version; and a hundred thousand on one page, asking the same or each for words of its
+ * own.
  *
  *     bench_cdg          all of it
  *     bench_cdg small    a tenth of the sentinels
@@ -30,7 +31,7 @@ static double cpu_seconds(void)
 
 enum { PAGES = 20, SECTIONS = 45 };
 
-enum edit { EDIT_NONE, EDIT_TEXT, EDIT_LINK, EDIT_TABLE };
+enum edit { EDIT_NONE, EDIT_TEXT, EDIT_WORDS, EDIT_LINK, EDIT_TABLE };
 
 struct body {
     struct buf html, digest;
@@ -57,7 +58,11 @@ static void put_section(struct buf *out, unsigned *state, unsigned number, enum 
     bool here = number == SECTIONS / 2;
     buf_printf(out, "<div class=\"section\" id=\"s%u\"><h2>Section %u</h2><p>", number, number);
     put_words(out, state, 30 + next_random(state) % 20);
-    buf_puts(out, here && edit == EDIT_TEXT ? "something new</p><ul>" : "</p><ul>");
+    if (here && edit == EDIT_TEXT)
+        buf_puts(out, "something new");
+    if (here && edit == EDIT_WORDS)
+        buf_puts(out, "word17 word18 word19");
+    buf_puts(out, "</p><ul>");
     for (unsigned k = 0; k < 5; k++) {
         buf_printf(out, "<li><a href=\"/doc/%u/%u%s.html\">", number, k,
                 here && edit == EDIT_LINK && k == 2 ? "new" : "");
@@ -181,7 +186,7 @@ static size_t process(
     return changed;
 }
 
-enum { GROUPS = 4, ROUNDS = 3, ALONE = 1000 };
+enum { GROUPS = 4, ROUNDS = 6, ENOUGH = 200 };
 static const size_t groups[GROUPS] = {1, 5, 10, 100};
 
 /* Seconds of work a sentinel, for the pages of one graph. */
@@ -192,8 +197,10 @@ static double measure(const struct question_row *q, size_t n, size_t group, bool
     struct cdg_expr e = plain(q->kind);
     size_t pages, changed = 0, told = n;
     struct cdg *g = graph_make(life, &e, n, group, zipf, &pages);
-    if (group == 1 && !zipf && pages > ALONE) /* all pages are alike: a part of them will do */
-        told = pages = ALONE;
+    if (!zipf && pages > ENOUGH) { /* all pages are alike: a part of them will do */
+        pages = ENOUGH;
+        told = pages * group;
+    }
     double begun = cpu_seconds();
     for (size_t i = 0; i < pages; i++)
         changed += process(g, (int64_t)i + 1, &olds[i % PAGES], &news[i % PAGES]);
@@ -268,44 +275,50 @@ static size_t heap_bytes(void)
     return m.uordblks + m.hblkhd;
 }
 
-static struct cdg_expr *keyword(struct arena *life, size_t number)
+enum asking { SAME_QUESTIONS, OWN_KEYWORDS, OWN_FORMS };
+
+/* Another set for each: a word that many look for, and one of its own, plain or as one form. */
+static struct cdg_expr *keywords(struct arena *life, size_t number, bool forms)
 {
+    static const char *const written[] = {"word%zu", "word%zu*", "*word%zu", "new word%zu"};
     struct cdg_expr *e = arena_new_of(life, struct cdg_expr);
     const char **words = arena_array_of(life, 2, const char *);
     words[0] = arena_printf(life, "price%zu", number % 50);
-    words[1] = arena_printf(life, "word%zu", number);
+    words[1] = arena_printf(life, written[forms ? number % countof(written) : 0], number);
     *e = plain("keywords");
     e->leaf.words = words;
     e->leaf.nwords = 2;
     return e;
 }
 
-static void many(size_t sentinels, size_t pages, bool own_words)
+static void many(size_t sentinels, size_t pages, enum asking asking)
 {
+    static const char *const how[] = {"", ", own keywords", ", own keywords of all forms"};
     SCRATCH struct arena *life = arena_new(NULL, "many");
     static const char *const kinds[] = {"any change", "links", "images", "content"};
     struct body old, new_;
-    size_t before = heap_bytes();
+    size_t before = heap_bytes(), told = 0;
     double begun = cpu_seconds();
     struct cdg *g = cdg_new(life);
     for (size_t i = 0; i < sentinels; i++) {
         SCRATCH struct arena *scratch = arena_new(NULL, "expr");
         struct cdg_expr e = plain(kinds[i % countof(kinds)]);
-        join(g, (int64_t)(i % pages) + 1, (int64_t)i + 1, own_words ? keyword(scratch, i) : &e);
+        join(g, (int64_t)(i % pages) + 1, (int64_t)i + 1,
+                asking ? keywords(scratch, i, asking == OWN_FORMS) : &e);
     }
     double installed = cpu_seconds() - begun;
     double each = (double)(heap_bytes() - before) / (double)sentinels;
     body_make(&old, 1, EDIT_NONE);
-    body_make(&new_, 1, EDIT_TEXT);
-    size_t versions = pages < 200 ? pages : 200;
+    body_make(&new_, 1, EDIT_WORDS);
+    size_t versions = pages < 200 ? 20 : 200;
     begun = cpu_seconds();
     for (size_t i = 0; i < versions; i++)
-        process(g, (int64_t)i + 1, &old, &new_);
+        told = process(g, (int64_t)(i % pages) + 1, &old, &new_);
     double took = (cpu_seconds() - begun) / (double)versions;
     printf("%zu sentinels, %zu page%s%s: %.0f bytes each, installed in %.2f s (%.2f us each), "
-           "%.2f ms a version\n",
-            sentinels, pages, pages == 1 ? "" : "s", own_words ? ", own keywords" : "", each,
-            installed, installed / (double)sentinels * 1e6, took * 1e3);
+           "%.2f ms a version (%zu changed)\n",
+            sentinels, pages, pages == 1 ? "" : "s", how[asking], each, installed,
+            installed / (double)sentinels * 1e6, took * 1e3, told);
     fflush(stdout);
     body_done(&old);
     body_done(&new_);
@@ -316,9 +329,11 @@ int main(int argc, char **argv)
     size_t part = argc > 1 && strcmp(argv[1], "small") == 0 ? 10 : 1;
     page_start();
     experiment(5000 / part);
-    many(1000000 / part, 100000 / part, false);
-    many(100000 / part, 1, false);
-    many(100000 / part, 1, true);
-    many(1, 1, true);
+    printf("three words of a page change:\n");
+    many(1000000 / part, 100000 / part, SAME_QUESTIONS);
+    many(100000 / part, 1, SAME_QUESTIONS);
+    many(100000 / part, 1, OWN_KEYWORDS);
+    many(100000 / part, 1, OWN_FORMS);
+    many(1, 1, OWN_KEYWORDS);
     return 0;
 }

@@ -80,6 +80,26 @@ TEST(back, "reading gives back what was written")
     EXPECT(webrequest_read("render\n", none, life, &f, &rendered) == OK && rendered.render);
 }
 
+TEST(discovered, "a page found by ourselves is asked for with the same patience, and without "
+                 "what is for the page that led to it")
+{
+    fresh();
+    char *text = text_of("WITH (method = 'POST', header 'Authorization: Basic x', cookies = on,"
+                         " user_agent = 'me', timeout = 3 seconds, follow = 2, render = on,"
+                         " body = 'x\nuser-agent you\n')");
+    char *found = webrequest_discovered(life, text);
+    EXPECT_TEXT(found, "user-agent me\ntimeout 3000\ndiscovered\n");
+    EXPECT_TEXT(webrequest_discovered(life, found), found);
+    EXPECT_TEXT(webrequest_discovered(life, NULL), "discovered\n");
+    EXPECT_TEXT(webrequest_discovered(life, text_of("WITH (user_agent = 'u ${SECRET a}')")),
+            "discovered\n");
+    struct fetch_request r = {0};
+    struct fault f = {0};
+    REQUIRE(webrequest_read(found, secrets_new(life, ""), life, &f, &r) == OK);
+    EXPECT(r.is_discovered && !r.method && !r.body && !r.nheaders);
+    EXPECT_TEXT(r.user_agent, "me");
+}
+
 TEST(secrets, "secrets are filled in, and what holds one is for one site only")
 {
     fresh();

@@ -182,20 +182,39 @@ TEST(robots, "what robots.txt forbids is not asked for, and it is asked for once
     EXPECT_INT(s.robots_refused, 21);
 }
 
-TEST(discovered, "by default robots.txt is asked for pages that were found, not for named ones")
+TEST(discovered, "robots.txt has a say in all pages, in those found by ourselves, or in none")
 {
-    SERVER(w, &web_options, port);
-    web_get(&w, "http://127.0.0.1:%u/robots-say/200/User-agent:%%20vigil%%0ADisallow:%%20/",
-            port);
-    EXPECT_INT(web_get(&w, "http://127.0.0.1:%u/good", port)->outcome, FETCH_OK);
-    EXPECT_TEXT(web_get(&w, "http://127.0.0.1:%u/count-of/robots.txt", port)->body, "0");
-    struct fetch_request r = {.url = arena_printf(w.life, "http://127.0.0.1:%u/good", port),
-            .is_discovered = true};
-    EXPECT_INT(ask(&w, r)->outcome, FETCH_FAILED);
-    struct fetch_options off = web_options;
-    off.robots = FETCH_ROBOTS_OFF;
-    WEB(free, &off);
-    EXPECT_INT(ask(&free, r)->outcome, FETCH_OK);
+    static const struct {
+        enum fetch_robots_use use;
+        bool named, found; /* is it fetched although forbidden? */
+    } rows[] = {
+            {FETCH_ROBOTS_DISCOVERED, true, false},
+            {FETCH_ROBOTS_ALL, false, false},
+            {FETCH_ROBOTS_OFF, true, true},
+    };
+    EXPECT_INT(web_options.robots, FETCH_ROBOTS_DISCOVERED); /* unless somebody says else */
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct fetch_options o = web_options;
+        o.robots = rows[i].use;
+        SERVER(w, &o, port);
+        WEB(free, &web_options);
+        web_get(&free,
+                "http://127.0.0.1:%u/robots-say/200/User-agent:%%20vigil%%0ADisallow:%%20/",
+                port);
+        struct fetch_request r = {
+                .url = arena_printf(w.life, "http://127.0.0.1:%u/good", port)};
+        EXPECT_INT(ask(&w, r)->outcome, rows[i].named ? FETCH_OK : FETCH_FAILED);
+        bool was_asked =
+                strcmp(web_get(&free, "http://127.0.0.1:%u/count-of/robots.txt", port)->body,
+                        "0") != 0;
+        EXPECT(was_asked == !rows[i].named); /* nor is robots.txt asked for in vain */
+        r.is_discovered = true;
+        EXPECT_INT(ask(&w, r)->outcome, rows[i].found ? FETCH_OK : FETCH_FAILED);
+        EXPECT_TEXT(web_get(&free, "http://127.0.0.1:%u/count-of/good", port)->body,
+                rows[i].named && rows[i].found ? "2"
+                : rows[i].named                ? "1"
+                                               : "0");
+    }
 }
 
 static msec ahead;
@@ -250,8 +269,8 @@ TEST(answers, "no robots.txt allows, none to be had forbids, and an old one goes
     web_get(&say, "http://127.0.0.1:%u/robots-say/503/busy", port);
     EXPECT_TEXT(web_get(&w, "http://localhost:%u/good", port)->reason,
             arena_printf(w.life,
-                    "the robots.txt of localhost:%u cannot be had, which forbids "
-                    "everything there",
+                    "the robots.txt of localhost:%u, without which everything there is "
+                    "forbidden, cannot be had: the server answered 503 Service Unavailable",
                     port));
 }
 

@@ -34,7 +34,8 @@ TEST(plain, "what a response says is read, in any case and spacing")
                            "content-encoding: GZIP\nRetry-After: 5\nLocation: /y\n\n");
     EXPECT(!r.is_refused && r.h.is_complete);
     EXPECT_INT(r.h.status, 200);
-    EXPECT(r.h.has_length && r.h.length == 12 && r.h.is_gzip && !r.h.is_chunked);
+    EXPECT(r.h.has_length && r.h.length == 12 && r.h.coding == FETCH_CODING_GZIP &&
+            !r.h.is_chunked);
     EXPECT_TEXT(r.h.etag, "\"a b\"");
     EXPECT_TEXT(r.h.last_modified, "x");
     EXPECT_TEXT(r.h.content_type, "text/html");
@@ -71,13 +72,15 @@ TEST(lengths, "a length is a plain number, and there is only one")
                     .is_refused);
 }
 
-TEST(encodings, "one layer of gzip and plain chunks, nothing else")
+TEST(encodings, "one layer of what was asked for and plain chunks, nothing else")
 {
     static const struct {
         const char *line;
         bool refused;
     } rows[] = {{"Content-Encoding: gzip", false}, {"Content-Encoding: x-gzip", false},
-            {"Content-Encoding: identity", false}, {"Content-Encoding: br", true},
+            {"Content-Encoding: identity", false}, {"Content-Encoding: br", false},
+            {"Content-Encoding: ZSTD", false}, {"Content-Encoding: compress", true},
+            {"Content-Encoding: br\nContent-Encoding: gzip", true},
             {"Content-Encoding: deflate", true}, {"Content-Encoding: gzip, gzip", true},
             {"Content-Encoding: gzip\nContent-Encoding: gzip", true},
             {"Content-Encoding: identity\nContent-Encoding: gzip", false},

@@ -17,6 +17,8 @@ static const char script[] =
         "*/good/flags) echo \"$@\" ;;\n"
         "*/good/nothing) ;;\n"
         "*/good/fails) echo half; exit 3 ;;\n"
+        "*/good/complains) printf 'first\\nno \\033[1msandbox\\n\\n' >&2; exit 1 ;;\n"
+        "*/good/complains-for-ever) yes 'it is dark' >&2; exit 4 ;;\n"
         "*/good/error-page) echo '<div id=\"main-frame-error\"></div>' ;;\n"
         "*/good/endless) while :; do echo 0123456789012345678901234567890123456789; done ;;\n"
         "*/good/hangs) sleep 100 & sleep 100 ;;\n"
@@ -122,6 +124,10 @@ TEST(broken, "a browser that fails, says nothing, too much or never ends is an e
     unsigned port = server_hostile(life, "127.0.0.1"), before = profiles();
     EXPECT_TEXT(render(&w, port, "good/nothing")->reason, "the renderer gave nothing back");
     EXPECT_TEXT(render(&w, port, "good/fails")->reason, "the renderer ended with 3");
+    EXPECT_TEXT(render(&w, port, "good/complains")->reason,
+            "the renderer ended with 1: no ?[1msandbox");
+    EXPECT(strstr(render(&w, port, "good/complains-for-ever")->reason,
+            "the renderer ended with 4: it"));
     EXPECT_TEXT(render(&w, port, "good/error-page")->reason,
             "the renderer could not load the page");
     EXPECT_TEXT(render(&w, port, "good/endless")->reason, "the page is larger than 1 MiB");

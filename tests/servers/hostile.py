@@ -346,7 +346,15 @@ def gzip_transfer(s, arg, request):
 
 @behaviour
 def unasked_encoding(s, arg, request):
-    answer(s, b"hello", headers=["Content-Encoding: br"])
+    answer(s, b"hello", headers=["Content-Encoding: compress"])
+
+
+@behaviour
+def encoded(s, arg, request):
+    """CODING/HEX: these very bytes."""
+    coding, _, packed = arg.partition("/")
+    answer(s, bytes.fromhex(packed), headers=["Content-Encoding: " + coding])
+    return True
 
 
 @behaviour
@@ -550,6 +558,43 @@ def measured(s, arg, request):
 @behaviour
 def most_at_once(s, arg, request):
     answer(s, b"%d" % politeness["most"])
+
+
+# What a server still says when it has said everything.
+
+def framed(body, framing):
+    if framing == "chunked":
+        return (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body))
+    if framing == "empty":
+        body = b""
+    return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+@behaviour
+def and_more(s, arg, request):
+    """FRAMING/EXTRA/WHEN: an honest page and then something unasked; WHEN it is sent: at once,
+    later, or as soon as the next request is there, before its answer."""
+    framing, extra, when = arg.split("/")
+    more = {"garbage": b"\x00\xffgarbage\r\n\r\n" * 20,
+            "text": b"and so on and so on\r\n",
+            "response": framed(b"<p>not yours</p>\n", "length")}[extra]
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    page = framed(b"<p>first</p>\n", framing)
+    if when == "at-once":
+        s.sendall(page + more)
+    elif when == "later":
+        s.sendall(page)
+        time.sleep(0.02)
+        s.sendall(more)
+    else:
+        s.sendall(page)
+        if not read_request(s):
+            return False
+        s.sendall(more)
+        time.sleep(0.02)
+        s.sendall(framed(b"<p>good</p>\n", "length"))
+    return True
 
 
 # Questions of the tests themselves.
