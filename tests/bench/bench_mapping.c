@@ -230,6 +230,7 @@ static void ours_way(const struct job *j)
     char path[PATH_BYTES];
     PGconn *c = PQconnectdb(j->connection);
     CHECK(PQstatus(c) == CONNECTION_OK);
+    must(c, PQexec(c, "SET client_min_messages = warning"));
     must(c, PQexec(c, "TRUNCATE vigil_kb.page CASCADE"));
     double from = now();
     for (unsigned n = 0; n < j->urls; n += BATCH) {
