@@ -130,13 +130,13 @@ static const char demo_definitions[] =
         "CREATE SENTINEL headlines USING %s/news.html MONITOR any change FETCH EVERY 2 "
         "seconds;\n"
         "CREATE SENTINEL new_links USING %s/news.html MONITOR links FETCH EVERY 2 seconds;\n"
-        "CREATE SENTINEL prices USING %s/prices.html MONITOR any change FETCH EVERY 3 "
-        "seconds;\n"
+        "CREATE SENTINEL prices USING %s/prices.html MONITOR any change FETCH EVERY 1 "
+        "second;\n"
         "CREATE SENTINEL weather USING %s/weather.html MONITOR any change FETCH EVERY 4 "
         "seconds;\n"
         "CREATE SENTINEL directory USING %s/links.html MONITOR links FETCH EVERY 3 seconds;\n"
-        "CREATE SENTINEL errands USING %s/living/1.html MONITOR list OR table FETCH EVERY 2 "
-        "seconds;\n"
+        "CREATE SENTINEL bulletin USING %s/living/1.html MONITOR any change FETCH EVERY 1 "
+        "second;\n"
         "CREATE SENTINEL calm USING %s/calm.html MONITOR any change FETCH EVERY 2 seconds;\n";
 
 static char *demo_text(struct arena *life, const char *url)

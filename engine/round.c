@@ -4,11 +4,13 @@
  *  (1) Nobody else's page is fetched, whatever is due: webpage_want asks `in_round`.
  *  (2) A page whose server asked us to wait, or that we owe a pause, is not tried before that
  *      is over; the round says so.
+ *  (3) Counting who is through takes as long as there are pages, so it is done now and then
+ *      and not after everything that happens: one part in COUNTING_SHARE of the time at most.
  */
 #include "engine/engine_int.h"
 #include <signal.h>
 
-enum { LOOK_MS = 20, TELL_MS = 60000 };
+enum { LOOK_MS = 20, COUNTING_SHARE = 50, TELL_MS = 60000 };
 
 static void want_all(struct webpage *p)
 {
@@ -64,9 +66,14 @@ static void tell_failures(
     }
 }
 
-static void look(struct loop_timer *t)
+struct look {
+    struct loop_timer timer;
+    bool due;
+};
+
+static void look_due(struct loop_timer *t)
 {
-    (void)t;
+    container_of(t, struct look, timer)->due = true;
 }
 
 static void interrupted(struct loop_signal *s, int signum)
@@ -78,18 +85,22 @@ static void interrupted(struct loop_signal *s, int signum)
 static void run_round(struct engine *e, const struct engine_round_hooks *h, msec since,
         struct engine_round *r)
 {
-    struct loop_timer timer;
-    loop_timer_init(&timer, look);
+    struct look look = {0};
+    loop_timer_init(&look.timer, look_due);
     for (;;) {
+        msec began = clock_mono(e->clock);
         count(e, since, r);
+        msec counting = clock_mono(e->clock) - began;
         if (h->progress)
             h->progress(r->done, r->pages, h->arg);
         if (r->done == r->pages || e->stopping)
             break;
-        loop_timer_set(e->loop, &timer, LOOK_MS);
-        loop_run_once(e->loop);
+        /* (3) */
+        loop_timer_set(e->loop, &look.timer, LOOK_MS + counting * COUNTING_SHARE);
+        for (look.due = false; !look.due && !e->stopping;)
+            loop_run_once(e->loop);
     }
-    loop_timer_stop(e->loop, &timer);
+    loop_timer_stop(e->loop, &look.timer);
 }
 
 int engine_once(struct engine *e, const char *text, struct arena *life,

@@ -40,11 +40,11 @@ static void say(const char *way, const char *what, double seconds)
     fflush(stdout);
 }
 
-/* The path of URL number n, without its file name: a host and so many folders.  Every fourth
- * URL shares its folders with its neighbours, as pages of a site do. */
+/* The path of URL number n, without its file name: a host and so many folders.  Eight
+ * URLs share theirs, as pages of a site do. */
 static void url_path(unsigned n, unsigned depth_min, unsigned depth_max, char path[PATH_BYTES])
 {
-    unsigned folder = n / 4;
+    unsigned folder = n / 8;
     unsigned depth = depth_min + folder % (depth_max - depth_min + 1);
     int at = snprintf(path, PATH_BYTES, "site%u.example.org", folder % 5000);
     for (unsigned level = 1; level < depth; level++)
@@ -230,6 +230,7 @@ static void ours_way(const struct job *j)
     char path[PATH_BYTES];
     PGconn *c = PQconnectdb(j->connection);
     CHECK(PQstatus(c) == CONNECTION_OK);
+    must(c, PQexec(c, "SET client_min_messages = warning"));
     must(c, PQexec(c, "TRUNCATE vigil_kb.page CASCADE"));
     double from = now();
     for (unsigned n = 0; n < j->urls; n += BATCH) {

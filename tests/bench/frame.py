@@ -243,8 +243,3 @@ class Result:
                       ensure_ascii=False)
             f.write("\n")
 
-
-def straightness(points):
-    """How far y/x at the far end is above y/x at the second point, start cost taken off: 1 is straight."""
-    (x0, y0), (x1, y1), (xn, yn) = points[0], points[len(points) // 2], points[-1]
-    return ((yn - y1) / (xn - x1)) / max((y1 - y0) / (x1 - x0), 1e-12)

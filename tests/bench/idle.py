@@ -9,7 +9,7 @@ import sys
 
 from frame import *
 
-SENTINELS, PAGES, SECONDS = (list(map(int, sys.argv[1:])) + [100000, 10000, 150][len(sys.argv) - 1:])
+SENTINELS, PAGES, SECONDS = (list(map(int, sys.argv[1:])) + [100000, 10000, 100][len(sys.argv) - 1:])
 PERIOD = 600
 MONITORS = ("any change", "links", "images", "all words", "content", "table", "list", "keywords {cancelled}",
             "links AND NOT images", "phrase containing 'The harbour office'")
@@ -77,7 +77,7 @@ def main():
     r.table(["", "% of one core"], [[name, f"{share[name]:.2f}"] for name in share]
             + [["together", f"{sum(share.values()):.2f}"]])
     r.say(f"Memory of all these processes together: {memory / 1e6:.0f} MB.")
-    r.bar("100,000 sentinels, 10,000 pages every 10 minutes, nothing changes: % of one core", 5, sum(share.values()))
+    r.bar(f"{SENTINELS:,} sentinels, {PAGES:,} pages every 10 minutes, nothing changes: % of one core", 5, sum(share.values()))
     r.save()
 
 

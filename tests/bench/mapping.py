@@ -5,7 +5,7 @@ from frame import *
 
 SETS = [(f"{letter}{n // 1000}K" if n < 10**6 else f"{letter}1M", n, depths)
         for n in map(int, sys.argv[1:] or (10000, 30000, 50000, 70000, 1000000))
-        for letter, depths in (("L", (1, 3)), ("M", (4, 6)))]
+        for letter, depths in (("L", (1, 3)), ("M", (4, 6))) if n < 10**6 or letter == "M"]
 WAYS = ("hash", "directory", "ours")
 
 

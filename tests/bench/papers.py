@@ -73,7 +73,6 @@ def main():
                              ("comparing, both at hand", "compare"))])
     r.bar("page digest: cost of a links sentinel, of that by a DOM tree", 0.5, d["digest-whole"] / d["tree-whole"])
     r.bar("page digest: cost under Zipf grouping, of that without (the paper saves 50 to 70 %)", 0.5, zipf)
-    r.bar("WebCQ: speed without grouping of that in groups of ten (paper: 0.11)", 0.11, rates[1] / rates[10])
     r.save()
 
 

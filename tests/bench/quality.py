@@ -15,7 +15,6 @@ from frame import *
 from peers import Once
 from urlwatch import Urlwatch
 
-PAGES, PAGES_PEER = (list(map(int, sys.argv[1:])) + [10000, 2000][len(sys.argv) - 1:])
 SEEN = [k for k in KINDS if k != "noise"]
 # What a sentinel of each type is to tell, by what happened to the page.
 WORDS = {"words", "phrase", "table", "list", "keyword"}
@@ -129,16 +128,17 @@ def judge_urlwatch(pages):
 
 
 def main():
+    pages, pages_peer = (list(map(int, sys.argv[1:])) + [10000, 2000][len(sys.argv) - 1:])
     r = Result("quality", "Detection quality")
     found = {}
-    threads = [threading.Thread(target=lambda: found.update(vigil=judge_vigil(PAGES))),
-               threading.Thread(target=lambda: found.update(urlwatch=judge_urlwatch(PAGES_PEER)))]
+    threads = [threading.Thread(target=lambda: found.update(vigil=judge_vigil(pages))),
+               threading.Thread(target=lambda: found.update(urlwatch=judge_urlwatch(pages_peer)))]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    r.say(f"{PAGES:,} living pages with nine sentinels each for Vigil ({PAGES * len(TYPES):,}: any change, links, images, all words, "
-          f"content, phrase, table, list, keywords); {PAGES_PEER:,} pages with one job each for urlwatch, which would need a job and a "
+    r.say(f"{pages:,} living pages with nine sentinels each for Vigil ({pages * len(TYPES):,}: any change, links, images, all words, "
+          f"content, phrase, table, list, keywords); {pages_peer:,} pages with one job each for urlwatch, which would need a job and a "
           "request for each thing to look at: text, links and images of the body, white space folded. Failures are "
           "500, 503, 404, bodies that end half-way and connections that close; killed is SIGKILL to all its processes.")
     rows = []
