@@ -272,7 +272,7 @@ static void make_anew(struct keyword_index *ix) /* (2) */
 
 void keyword_index_remove(struct keyword_index *ix, const struct cdg_node *leaf)
 {
-    enum { WORTH_IT = 64 };
+    enum { WORTH_IT = 16 };
     const struct keywords *words = leaf->prepared;
     struct leaf_entry *entry = leaf_at(ix, leaf_find(ix, leaf));
 
