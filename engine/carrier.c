@@ -269,10 +269,28 @@ static void publish(
 
 /* ---- settings ---- */
 
+/* The file of certificates a setting names; NULL: the system's are trusted. */
+static enum err ca_of(const struct settings *s, enum setting which, const char *name,
+        struct fault *f, const char **ret_file)
+{
+    const char *file = settings_text(s, which);
+    *ret_file = *file ? file : NULL;
+    if (!*file || access(file, R_OK) == 0)
+        return OK;
+    enum err e = fault_set(f, ERR_IO, "%s: cannot read the certificates in \"%.80s\": %s", name,
+            file, strerror(errno));
+    fault_hint(f, "Name a file in PEM form that the user Vigil runs as can read.");
+    return e;
+}
+
 static enum err start_web(struct carrier *c, const struct clock *clock, struct fault *f)
 {
     const struct settings *s = c->settings;
     const struct setting_value *own = &s->values[SETTING_NOTIFY_ALLOW];
+    const char *ca;
+    enum err e = ca_of(s, SETTING_NOTIFY_CA, "notify.ca", f, &ca);
+    if (e)
+        return e;
     struct fetch_options o = {
             .user_agent = settings_text(s, SETTING_FETCH_USER_AGENT),
             .allow = own->list,
@@ -280,6 +298,7 @@ static enum err start_web(struct carrier *c, const struct clock *clock, struct f
             .connect_timeout = settings_number(s, SETTING_FETCH_CONNECT_TIMEOUT),
             .first_byte_timeout = c->timeout,
             .total_timeout = c->timeout,
+            .ca_file = ca,
             .max_connections = (unsigned)settings_number(s, SETTING_NOTIFY_CONNECTIONS),
             .max_host_connections =
                     (unsigned)settings_number(s, SETTING_NOTIFY_HOST_CONNECTIONS),
@@ -293,11 +312,13 @@ static enum err start_mail(struct carrier *c, const struct clock *clock, struct 
     static const char *const anywhere[] = {"0.0.0.0/0", "::/0"}; /* (2) */
     const struct settings *s = c->settings;
     const char *tls = settings_text(s, SETTING_NOTIFY_SMTP_TLS);
-    const char *ca = settings_text(s, SETTING_NOTIFY_SMTP_CA);
+    const char *ca;
     c->smtp = settings_text(s, SETTING_NOTIFY_SMTP);
     c->user = settings_text(s, SETTING_NOTIFY_SMTP_USER);
     c->user = *c->user ? c->user : NULL;
     enum err e = telling_secret(c->life, s, SETTING_NOTIFY_SMTP_PASSWORD, f, &c->password);
+    if (!e)
+        e = ca_of(s, SETTING_NOTIFY_SMTP_CA, "notify.smtp_ca", f, &ca);
     if (e)
         return e;
     if (*c->smtp && strncmp(c->smtp, "smtp://", 7) != 0 &&
@@ -322,7 +343,7 @@ static enum err start_mail(struct carrier *c, const struct clock *clock, struct 
             .first_byte_timeout = c->timeout,
             .total_timeout = 2 * c->timeout,
             .max_connections = 4,
-            .ca_file = *ca ? ca : NULL,
+            .ca_file = ca,
             .max_host_connections = 4,
             .clock = clock,
     };

@@ -28,10 +28,11 @@ static const struct option {
         {"--wait", OPT_WAIT, true, "wait this long for a change; exit 3 when there was one"},
         {"--state", OPT_STATE, true, "only sentinels in this state"},
         {"--user", OPT_USER, true, "only this owner's sentinels"},
+        {"--topic", OPT_TOPIC, true, "only sentinels with this TOPIC"},
         {"--now", OPT_NOW, true, "check as if it were this time"},
         {"--cascade", OPT_CASCADE, false, "end those that wait for it, too"},
         {"--as", OPT_AS, true, "dot or svg"},
-        {"--as", OPT_LOOK, true, "side, merged, only or html"},
+        {"--as", OPT_LOOK, true, "side, merged, only, html, or as merged,html"},
         {"--dead", OPT_DEAD, false, "only those that were given up"},
         {"--resend", OPT_RESEND, true, "send this notification again"},
         {"--monitor", OPT_MONITOR, true,
@@ -108,6 +109,8 @@ static bool take_option(
         c->state = value;
     else if (o->flag == OPT_USER)
         c->user = value;
+    else if (o->flag == OPT_TOPIC)
+        c->topic = value;
     else if (o->flag == OPT_NOW)
         c->now = value;
     else if (o->flag == OPT_LIMIT)

@@ -19,6 +19,7 @@ enum option_flag {
     OPT_FOLLOW = 1 << 2,
     OPT_STATE = 1 << 3,
     OPT_USER = 1 << 4,
+    OPT_TOPIC = 1 << 11,
     OPT_NOW = 1 << 5,
     OPT_CASCADE = 1 << 6,
     OPT_LIMIT = 1 << 7,
@@ -38,7 +39,8 @@ struct cli {
     struct settings settings;
     const char *db, *data;
     bool json, follow, cascade, quiet, dead;
-    const char *since, *state, *user, *now, *limit, *wait, *as, *resend, *monitor, *base;
+    const char *since, *state, *user, *topic, *now, *limit, *wait, *as, *resend, *monitor,
+            *base;
     char **args;
     int nargs;
 };
@@ -64,6 +66,9 @@ struct store *cli_store(struct cli *c, enum store_role role, int *ret_exit);
 
 /* Where a running engine would answer; NULL: there cannot be one. */
 const char *cli_control(struct cli *c);
+
+/* Where this command was told nothing, the settings of a running engine hold. */
+void cli_take_engine_settings(struct cli *c);
 
 /* Reads a file, or standard input for "-".  Files larger than 512 MiB are refused. */
 MUST_USE enum err cli_read_file(struct arena *life, const char *path, struct fault *f,

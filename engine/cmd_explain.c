@@ -281,6 +281,7 @@ static int explain_files(struct explaining *e)
     BUF(text, REQUEST_MAX);
     if (!cli_gather_files(e->c, &text))
         return EXIT_WRONG;
+    cli_take_engine_settings(e->c);
     struct request_context context = {
             .directory = &e->directory,
             .settings = &e->c->settings,

@@ -41,15 +41,16 @@ int cmd_list(struct cli *c)
     struct store *s = cli_store(c, STORE_COMMAND, &code);
     if (!s)
         return code;
-    const char *params[] = {c->state, c->user};
-    struct store_rows *rows = query(c, s, STORE_Q_LIST, 2, params, &code);
+    const char *params[] = {c->state, c->user, c->topic};
+    struct store_rows *rows = query(c, s, STORE_Q_LIST, 3, params, &code);
     if (rows && c->json)
         cli_print_json(rows, stdout);
     else if (rows && store_rows_count(rows))
         cli_print_table(rows, columns, stdout);
     else if (rows)
-        fputs(c->state || c->user ? "no such sentinels\n"
-                                  : "no sentinels yet; `vigil add FILE` installs some\n",
+        fputs(c->state || c->user || c->topic
+                        ? "no such sentinels\n"
+                        : "no sentinels yet; `vigil add FILE` installs some\n",
                 stderr);
     store_close(s);
     return code;
@@ -283,16 +284,29 @@ int cmd_changes(struct cli *c)
     return changes_follow(c, s, last, until);
 }
 
-/* What --as says; without it, what the sentinel's definition says. */
+/* What --as says, "merged" or "merged,html"; without it, what the sentinel's definition says.
+ */
 static bool look_of(
         struct cli *c, const char *usual, enum notify_look *ret_look, bool *ret_html)
 {
+    bool known = true;
     (void)notify_look_find(usual, ret_look);
-    *ret_html = c->as && strcmp(c->as, "html") == 0;
-    if (!c->as || *ret_html || notify_look_find(c->as, ret_look))
-        return true;
-    fprintf(stderr, "vigil: --as %s: it is one of side, merged, only, html\n", c->as);
-    return false;
+    *ret_html = false;
+    for (const char *word = c->as; known && word && *word;) {
+        size_t len = strcspn(word, ",");
+        const char *one = arena_strndup(c->life, word, len);
+        if (strcmp(one, "html") == 0)
+            *ret_html = true;
+        else
+            known = notify_look_find(one, ret_look);
+        word += len + (word[len] == ',');
+    }
+    if (!known)
+        fprintf(stderr,
+                "vigil: --as %s: it is one of side, merged, only, html; with a comma a look as "
+                "html: merged,html\n",
+                c->as);
+    return known;
 }
 
 /* The change in full: from its two versions where both are to be seen, else from its lists. */

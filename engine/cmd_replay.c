@@ -119,6 +119,7 @@ int cmd_replay(struct cli *c)
     struct store *s = cli_store(c, STORE_COMMAND, &code);
     if (!s)
         return code;
+    cli_take_engine_settings(c);
     struct directory directory;
     directory_init(&directory, c->life);
     if (directory_load(&directory, s, &f) != OK) {

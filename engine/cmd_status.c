@@ -133,6 +133,27 @@ static void put_engine_settings(const char *lines)
     }
 }
 
+void cli_take_engine_settings(struct cli *c)
+{
+    struct fault f = {0};
+    char *answer;
+    const char *path = cli_control(c);
+    if (!path || control_ask(path, "settings", c->life, &f, &answer) != OK)
+        return;
+    for (const char *line = answer; *line;) {
+        size_t used = strcspn(line, "\n");
+        json_t *row = json_loadb(line, used, 0, NULL);
+        const char *name = json_string_value(json_object_get(row, "name"));
+        const char *value = json_string_value(json_object_get(row, "value"));
+        /* An engine of another version may have a value that is none here: ours stays. */
+        bool taken = name && value && settings_is_default(&c->settings, name) &&
+                     settings_set(&c->settings, name, value, "the running engine", &f) == OK;
+        (void)taken;
+        json_decref(row);
+        line += used + (line[used] == '\n');
+    }
+}
+
 int cmd_settings(struct cli *c)
 {
     BUF(out, 1 << 20);

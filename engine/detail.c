@@ -17,11 +17,10 @@ static const char *copy(struct arena *life, const json_t *v, const char *key)
     return s ? arena_strdup(life, s) : NULL;
 }
 
-static const struct {
-    const char *name;
-    enum notify_mark mark;
-} lists[] = {{"inserted", NOTIFY_INSERTED}, {"deleted", NOTIFY_DELETED},
-        {"updated", NOTIFY_UPDATED}, {"moved", NOTIFY_MOVED}};
+static json_t *list_of(const json_t *leaf, int mark)
+{
+    return json_object_get(leaf, notify_mark_name((enum notify_mark)mark));
+}
 
 static void add_line(struct arena *life, const json_t *v, enum notify_mark mark,
         enum notify_shape shape, struct notify_line *l)
@@ -48,14 +47,14 @@ static void add_part(struct arena *life, const json_t *leaf, struct notify_part 
     part->type = type ? type : "";
     part->remark = copy(life, leaf, "remark");
     part->left_out = (size_t)json_integer_value(json_object_get(leaf, "left_out"));
-    for (size_t i = 0; i < countof(lists); i++)
-        most += json_array_size(json_object_get(leaf, lists[i].name));
+    for (int mark = NOTIFY_INSERTED; mark < NOTIFY_MARK_COUNT; mark++)
+        most += json_array_size(list_of(leaf, mark));
     part->lines = arena_array_of(life, most + 1, struct notify_line);
-    for (size_t i = 0; i < countof(lists); i++) {
+    for (int mark = NOTIFY_INSERTED; mark < NOTIFY_MARK_COUNT; mark++) {
         size_t k;
         json_t *v;
-        json_array_foreach(json_object_get(leaf, lists[i].name), k, v) add_line(
-                life, v, lists[i].mark, shape_of(part->type), &part->lines[part->nlines++]);
+        json_array_foreach(list_of(leaf, mark), k, v) add_line(life, v, (enum notify_mark)mark,
+                shape_of(part->type), &part->lines[part->nlines++]);
     }
 }
 

@@ -31,6 +31,8 @@ static void transition_done(struct store_job *job)
     if (job->err != OK)
         log_error("sentinel \"%s\": %s was not recorded: %s", t->step[0].name,
                 t->step[0].event_kind, job->fault.message);
+    else if (t->step[0].ends_at != MSEC_NEVER)
+        outbox_look(t->engine->outbox); /* its owner may want to be told before its end */
     arena_free(t->arena);
 }
 

@@ -62,7 +62,7 @@ struct outbox {
     int quiet_from, quiet_to;
     struct list lanes;
     size_t nlanes, flying;
-    bool claiming, stirred, stopping;
+    bool claiming, stirred, finishing, stopping;
     msec next_at;
     struct loop_timer timer;
     uint64_t random;
@@ -379,6 +379,7 @@ static void claim(struct outbox *o)
             .quiet_to = o->quiet_to,
             .most_a_day = settings_number(s, SETTING_NOTIFY_MAX_PER_DAY),
             .before_end = settings_number(s, SETTING_NOTIFY_BEFORE_END),
+            .gather = o->finishing ? 0 : settings_number(s, SETTING_NOTIFY_GATHER),
             .most_lanes = CLAIM_LANES,
             .held = held,
             .nheld = n,
@@ -422,7 +423,8 @@ static void stirred(void *arg)
 
 void outbox_look(struct outbox *o)
 {
-    stirred(o);
+    if (o)
+        stirred(o);
 }
 
 /* ---- start and stop ------------------------------------------------------------------- */
@@ -450,6 +452,7 @@ static enum err open_store(struct outbox *o, struct fault *f)
             .always = always,
             .nalways = telling_always(s, always),
             .has_feeds = *settings_text(s, SETTING_NOTIFY_FEEDS) != 0,
+            .combined = telling_is_combined(s),
             .failing_after = (unsigned)settings_number(s, SETTING_NOTIFY_FAILING_AFTER),
     };
     struct store_outbox_hooks hooks = {.stirred = stirred, .arg = o};
@@ -519,6 +522,7 @@ static bool is_flying(const struct outbox *o)
 
 void outbox_finish(struct outbox *o, msec wait)
 {
+    o->finishing = true; /* nobody will be there to gather more */
     outbox_look(o);
     run_while(o, is_busy, wait);
 }

@@ -28,7 +28,8 @@ void outbox_stop(struct outbox *o, msec patience);
 /* When the pool has ended, too. */
 void outbox_free(struct outbox *o);
 
-/* Looks whether something is due now: for whoever moves the clock by hand. */
+/* Looks whether something is due now: for whoever knows that it may be, though nothing new is
+ * owed, and for whoever moves the clock by hand.  NULL is fine. */
 void outbox_look(struct outbox *o);
 
 struct outbox_stats {

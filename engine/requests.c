@@ -134,9 +134,10 @@ static void carried_done(struct store_job *job)
     struct engine *e = c->engine;
     engine_answered(e);
     engine_catch_up(e);
-    if (job->err == OK)
+    if (job->err == OK) {
         carry_out(e, c->plan);
-    else
+        outbox_look(e->outbox); /* ends may have moved */
+    } else
         log_error(
                 "request %lld (%s): %s", (long long)c->request_id, c->verb, job->fault.message);
     request_plan_abandon(c->plan);

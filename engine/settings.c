@@ -211,6 +211,12 @@ enum err settings_set(struct settings *s, const char *name, const char *value,
     return OK;
 }
 
+bool settings_is_default(const struct settings *s, const char *name)
+{
+    const struct row *row = find(name);
+    return row && strcmp(s->values[row - rows].origin, "default") == 0;
+}
+
 void settings_init(struct settings *s, struct arena *life)
 {
     s->life = life;

@@ -40,6 +40,8 @@ MUST_USE enum err settings_set(struct settings *s, const char *name, const char 
 /* --allow: adds to fetch.allow instead of replacing it. */
 MUST_USE enum err settings_allow(struct settings *s, const char *cidr, struct fault *f);
 
+/* Whether nobody has chosen a value; false for a name that is none. */
+bool settings_is_default(const struct settings *s, const char *name);
 int64_t settings_number(const struct settings *s, enum setting which);
 const char *settings_text(const struct settings *s, enum setting which);
 

@@ -36,6 +36,11 @@ static const char *look_of(enum grammar_presentation p)
     return notify_look_name(NOTIFY_ONLY);
 }
 
+bool telling_is_combined(const struct settings *s)
+{
+    return strcmp(settings_text(s, SETTING_NOTIFY_COMBINE), "user") == 0;
+}
+
 size_t telling_always(const struct settings *s, struct store_tell tells[2])
 {
     size_t n = 0;
@@ -56,7 +61,7 @@ void telling_fill(struct arena *life, const struct settings *s,
     size_t n = 0, nalways = telling_always(s, always);
     struct store_tell *tells =
             arena_array_of(life, d->notify.n_methods + nalways + 1, struct store_tell);
-    bool combined = strcmp(settings_text(s, SETTING_NOTIFY_COMBINE), "user") == 0;
+    bool combined = telling_is_combined(s);
     for (unsigned i = 0; i < d->notify.n_methods; i++) {
         const struct grammar_method *m = &d->notify.methods[i];
         tells[n++] = (struct store_tell){

@@ -18,6 +18,9 @@ MUST_USE enum err telling_notify(struct arena *life, const struct settings *s,
         const char *instance, const struct notify_carrier *carrier, struct fault *f,
         struct notify **ret_notify);
 
+/* Does a user get one message of all their sentinels? */
+bool telling_is_combined(const struct settings *s);
+
 /* What the operator wants told of everything. */
 size_t telling_always(const struct settings *s, struct store_tell tells[2]);
 

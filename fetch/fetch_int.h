@@ -236,7 +236,8 @@ void fetch_reason_curl(const struct fetch_transfer *t, CURLcode code, char why[F
 void fetch_reason_timeout(const struct fetch_transfer *t, bool total, char why[FETCH_WHY_SIZE]);
 void fetch_reason_slow(const struct fetch_transfer *t, char why[FETCH_WHY_SIZE]);
 const char *fetch_reason_plain(char *text); /* in place; returns it */
-void fetch_reason_robots(const char *site, const char *rule, char why[FETCH_WHY_SIZE]);
+void fetch_reason_robots(
+        const char *site, const char *rule, const char *hindrance, char why[FETCH_WHY_SIZE]);
 void fetch_reason_stopped(const char *host, msec left, char why[FETCH_WHY_SIZE]);
 void fetch_reason_refused(const struct fetch_address *a, char why[FETCH_WHY_SIZE]);
 enum { FETCH_NUMBER_SIZE = 32 };

@@ -126,14 +126,17 @@ const char *fetch_reason_plain(char *text)
     return text;
 }
 
-void fetch_reason_robots(const char *site, const char *rule, char why[FETCH_WHY_SIZE])
+void fetch_reason_robots(
+        const char *site, const char *rule, const char *hindrance, char why[FETCH_WHY_SIZE])
 {
     if (rule)
         snprintf(
                 why, FETCH_WHY_SIZE, "the robots.txt of %.150s forbids it: %.200s", site, rule);
     else
         snprintf(why, FETCH_WHY_SIZE,
-                "the robots.txt of %.150s cannot be had, which forbids everything there", site);
+                "the robots.txt of %.120s, without which everything there is forbidden, cannot "
+                "be had: %.180s",
+                site, hindrance ? hindrance : "no answer");
     fetch_reason_plain(why);
 }
 

@@ -30,6 +30,7 @@ struct site {
     bool is_refused;            /* not even that may be asked for */
     struct arena *life;         /* of the rules */
     struct fetch_robots *rules; /* NULL: not known */
+    const char *hindrance;      /* why they could not be had; NULL: they could */
     msec good_until;
     char name[]; /* "http://host:port" */
 };
@@ -85,7 +86,7 @@ static void decide(struct site *s, struct fetch_transfer *t, bool first)
     }
     t->fetch->stats.robots_refused++;
     t->is_refused = rule || s->is_refused;
-    fetch_reason_robots(strstr(s->name, "://") + 3, rule, why);
+    fetch_reason_robots(strstr(s->name, "://") + 3, rule, s->hindrance, why);
     fetch_transfer_doom(t, why);
 }
 
@@ -101,6 +102,7 @@ static void learn(struct site *s, const struct fetch_response *r)
     s->life = arena_new(NULL, "robots.txt");
     s->rules = fetch_robots_of_answer(
             s->life, broken ? 0 : r->status, r->body, r->body_bytes, product);
+    s->hindrance = broken && r->reason ? arena_strdup(s->life, r->reason) : NULL;
     list_remove(&s->by_age);
     list_append(&s->fetch->sites_by_age, &s->by_age);
 }

@@ -113,8 +113,9 @@ struct parser {
     struct grammar_script *script;
     struct arena *life;
     struct lexer lx;
-    struct token tok;  /* the one to look at */
-    uint32_t consumed; /* offset behind the last token taken */
+    struct token tok;          /* the one to look at */
+    uint32_t consumed;         /* offset behind the last token taken */
+    struct grammar_pos behind; /* the same place, with its line; line 0: none was taken */
     struct grammar_statement *st;
     struct grammar_diagnostic *said; /* the last error, to hang a hint on; may be NULL */
     unsigned depth;

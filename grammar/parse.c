@@ -41,12 +41,14 @@ static void next_token(struct parser *p)
 void parse_advance(struct parser *p)
 {
     p->consumed = p->tok.pos.offset + (uint32_t)p->tok.text.len;
+    p->behind = p->lx.at;
     next_token(p);
 }
 
 void parse_resume(struct parser *p)
 {
-    p->consumed = p->lx.at.offset;
+    p->behind = p->lx.at;
+    p->consumed = p->behind.offset;
     next_token(p);
 }
 
@@ -119,12 +121,15 @@ struct grammar_diagnostic *parse_error(
 bool parse_expected(struct parser *p, enum grammar_code code, const char *what)
 {
     const char *shown = token_shown(p->life, &p->tok);
+    /* What is missing at the end is missing behind the last word, not below it. */
+    bool at_end = p->tok.kind == T_END && p->behind.line;
     if (p->tok.kind == T_UNCLOSED)
         parse_error(p, GRAMMAR_E002, p->tok.pos, "string not closed");
     else if (p->tok.kind == T_BAD)
         parse_error(p, GRAMMAR_E001, p->tok.pos, "unexpected character %s", shown);
     else
-        parse_error(p, code, p->tok.pos, "expected %s, found %s", what, shown);
+        parse_error(
+                p, code, at_end ? p->behind : p->tok.pos, "expected %s, found %s", what, shown);
     return false;
 }
 
@@ -473,7 +478,8 @@ static void parser_init(struct parser *p, struct grammar_script *s)
     *p = (struct parser){.script = s, .life = s->life};
     lex_init(&p->lx, s->text, s->len);
     repair_text(s, &p->lx, (char *)s->text);
-    p->consumed = p->lx.at.offset;
+    p->behind = p->lx.at;
+    p->consumed = p->behind.offset;
     next_token(p);
 }
 

@@ -7,8 +7,11 @@
  *  (3) No rule runs in here.
  */
 #include "led/led_int.h"
+#include <stdlib.h>
 
 /* ---- what waits to be served: a binary heap by node, then role, then arrival ---- */
+
+enum { QUEUE_KEPT = 1024 };
 
 static bool is_before(const struct led_arrival *a, const struct led_arrival *b)
 {
@@ -17,8 +20,11 @@ static bool is_before(const struct led_arrival *a, const struct led_arrival *b)
 
 static void queue_push(struct led *led, struct led_arrival a)
 {
-    if (led->queued == led->queue_cap)
-        led->queue = led_grow(led, led->queue, sizeof led->queue[0], &led->queue_cap);
+    if (led->queued == led->queue_cap) {
+        led->queue_cap = led->queue_cap ? 2 * led->queue_cap : QUEUE_KEPT;
+        led->queue = realloc(led->queue, led->queue_cap * sizeof led->queue[0]);
+        CHECK(led->queue);
+    }
     size_t i = led->queued++;
     while (i > 0 && is_before(&a, &led->queue[(i - 1) / 2])) {
         led->queue[i] = led->queue[(i - 1) / 2];
@@ -50,6 +56,11 @@ static struct led_arrival queue_pop(struct led *led)
 
 enum { ROLE_SHIFT = 58 }; /* above the number of arrivals in one raise */
 
+static unsigned role_of(const struct led_arrival *a)
+{
+    return LED_ANY_MAX - (unsigned)(a->order >> ROLE_SHIFT);
+}
+
 /* To each node that listens, in each role that the event has for it. */
 static void deliver(struct led *led, const struct led_listeners *l, const struct led_event *e,
         struct led_occurrence *o)
@@ -63,9 +74,8 @@ static void deliver(struct led *led, const struct led_listeners *l, const struct
             uint64_t order = (uint64_t)(LED_ANY_MAX - role) << ROLE_SHIFT; /* (2) */
             queue_push(led, (struct led_arrival){.id = to->id,
                                     .order = order | ++led->last_queued,
-                                    .to = to,
-                                    .o = led_ref(o),
-                                    .role = role});
+                                    .to = led_link_to(to),
+                                    .o = led_link_to(led_ref(o))});
         }
     }
 }
@@ -104,8 +114,15 @@ void led_detect_run(struct led *led)
 {
     while (led->queued) {
         struct led_arrival a = queue_pop(led); /* (1) */
-        led_op(led_event_of(a.to))->notify(led, a.to, a.role, a.o);
-        led_unref(led, a.o);
+        struct led_node *to = led_linked(led->mem.base, a.to);
+        struct led_occurrence *o = led_linked(led->mem.base, a.o);
+        led_op(led_event_of(to))->notify(led, to, role_of(&a), o);
+        led_unref(led, o);
     }
     led->last_queued = 0;
+    if (led->queue_cap > QUEUE_KEPT) { /* one raise that a million heard */
+        free(led->queue);
+        led->queue = NULL;
+        led->queue_cap = 0;
+    }
 }

@@ -160,7 +160,7 @@ static bool uses(const struct led_event *e, const struct led_event *operand)
 static void name_user(const struct led *led, const struct led_event *e, struct buf *user)
 {
     struct led_event *other;
-    for (led_link at = 0; (other = led_index_next(led, &at));) {
+    for (size_t at = 0; (other = led_index_next(led, &at));) {
         if (!uses(other, e))
             continue;
         BUF(text, 200);
@@ -198,7 +198,7 @@ static void delete_users(struct led *led, struct led_event *e)
     struct led_event **found = arena_array_of(scratch, e->users, struct led_event *);
     size_t count = 0;
     struct led_event *other;
-    for (led_link at = 0; (other = led_index_next(led, &at));) {
+    for (size_t at = 0; (other = led_index_next(led, &at));) {
         if (uses(other, e)) {
             found[count++] = other;
             other->holds++;

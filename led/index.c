@@ -16,7 +16,7 @@ enum { WORD = 64 };
 void led_index_add(struct led *led, struct led_event *e)
 {
     struct led_index *x = &led->index;
-    size_t at = led_link_to(e);
+    size_t at = led_mem_place(&led->mem, e);
     if (at / WORD >= x->start_cap) {
         size_t old = x->start_cap;
         x->start_cap = led->mem.used / LED_MEM_GRAIN / WORD * 5 / 4 + WORD;
@@ -30,21 +30,26 @@ void led_index_add(struct led *led, struct led_event *e)
 
 void led_index_remove(struct led *led, struct led_event *e)
 {
-    size_t at = led_link_to(e);
+    size_t at = led_mem_place(&led->mem, e);
     led->index.starts[at / WORD] &= ~((uint64_t)1 << at % WORD);
     led->stats.events--;
 }
 
-struct led_event *led_index_next(const struct led *led, led_link *at)
+static struct led_event *at_place(const struct led *led, size_t place)
+{
+    return (struct led_event *)(led->mem.base + place * LED_MEM_GRAIN);
+}
+
+struct led_event *led_index_next(const struct led *led, size_t *at)
 {
     const struct led_index *x = &led->index;
-    size_t from = (size_t)*at + 1, word = from / WORD;
+    size_t from = *at + 1, word = from / WORD;
     uint64_t unseen = ~(uint64_t)0 << from % WORD;
     for (; word < x->start_cap; word++, unseen = ~(uint64_t)0) {
         uint64_t found = x->starts[word] & unseen;
         if (found) {
-            *at = (led_link)(word * WORD + (size_t)__builtin_ctzll(found));
-            return led_linked(led->mem.base, *at);
+            *at = word * WORD + (size_t)__builtin_ctzll(found);
+            return at_place(led, *at);
         }
     }
     return NULL;
@@ -53,10 +58,13 @@ struct led_event *led_index_next(const struct led *led, led_link *at)
 struct led_event *led_event_by_id(const struct led *led, uint64_t id)
 {
     const struct led_index *x = &led->index;
-    if (id / WORD >= x->start_cap || !(x->starts[id / WORD] >> id % WORD & 1))
+    if (id > UINT32_MAX)
         return NULL;
-    struct led_event *e = led_linked(led->mem.base, (led_link)id);
-    return e->is_deleted ? NULL : e;
+    const struct led_event *e = led_linked(led->mem.base, (led_link)id);
+    size_t at = led_mem_place(&led->mem, e); /* far off if it lies before the base */
+    if (at / WORD >= x->start_cap || !(x->starts[at / WORD] >> at % WORD & 1))
+        return NULL;
+    return at_place(led, at)->is_deleted ? NULL : at_place(led, at);
 }
 
 /* ---- by what they are: (1) ---- */

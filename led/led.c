@@ -35,6 +35,7 @@ void led_free(struct led *led)
     heap_done(&led->walls);
     map_done(&led->manners);
     led_index_done(led);
+    free(led->queue);
     led_mem_done(&led->mem);
     free(led);
 }

@@ -22,6 +22,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "led/led.h"
+#include "led/mem.h"
 
 enum {
     LED_DEPTH_MAX = 64,       /* raises inside each other */
@@ -32,45 +33,6 @@ enum {
 
 /* A span longer than this is a mistake, and sums with it could overflow. */
 #define LED_SPAN_MAX (200 * 366 * MSEC_PER_DAY)
-
-/* ---- memory: everything comes and goes, so everything is recycled (mem.c) ---- */
-
-enum { LED_MEM_GRAIN = 8, LED_MEM_SMALL = 65, LED_MEM_LARGE = 32 };
-
-/* The addresses that belong to one detector: a stretch of at most this, which never lies
- * across a multiple of it. */
-#define LED_MEM_SPAN ((uintptr_t)16 << 30)
-
-struct led_mem {
-    char *base;
-    size_t reserved, used, open; /* bytes from the base on; used <= open <= reserved */
-    void *small[LED_MEM_SMALL];  /* free blocks of 8, 16, ... 512 bytes */
-    void *large[LED_MEM_LARGE];  /* free blocks of 1024, 2048, ... */
-};
-
-void led_mem_init(struct led_mem *m);
-void led_mem_done(struct led_mem *m);
-
-void *led_alloc(struct led *led, size_t bytes); /* cleared */
-void led_release(struct led *led, void *block, size_t bytes);
-/* An array twice as large as `*cap` says, what is new cleared; NULL to begin with. */
-void *led_grow(struct led *led, void *array, size_t each, size_t *cap);
-#define led_alloc_of(led, type) ((type *)led_alloc((led), sizeof(type)))
-
-/* A pointer from one block to another of the same detector, in half the room: the blocks have
- * the upper bits of their addresses in common, so the pointer's owner knows them.  0: NULL. */
-typedef uint32_t led_link;
-
-static inline led_link led_link_to(const void *block)
-{
-    return (led_link)((uintptr_t)block % LED_MEM_SPAN / LED_MEM_GRAIN);
-}
-
-static inline void *led_linked(const void *owner, led_link link)
-{
-    uintptr_t common = (uintptr_t)owner & ~(LED_MEM_SPAN - 1);
-    return link ? (void *)(common + (uintptr_t)link * LED_MEM_GRAIN) : NULL;
-}
 
 /* ---- operators: one file and one row in ops.def each ---- */
 
@@ -202,8 +164,8 @@ struct led_index {
 
 void led_index_add(struct led *led, struct led_event *e);
 void led_index_remove(struct led *led, struct led_event *e);
-/* Every event, deleted ones too: for (led_link at = 0; (e = led_index_next(led, &at));) */
-struct led_event *led_index_next(const struct led *led, led_link *at);
+/* Every event, deleted ones too: for (size_t at = 0; (e = led_index_next(led, &at));) */
+struct led_event *led_index_next(const struct led *led, size_t *at);
 size_t led_index_bytes(const struct led *led);
 void led_index_done(struct led *led);
 
@@ -359,9 +321,8 @@ static inline bool led_leaf_is_needed(const struct led_event *e)
 struct led_arrival {
     uint64_t id;    /* of the node */
     uint64_t order; /* its last role first, then as they came */
-    struct led_node *to;
-    struct led_occurrence *o;
-    uint32_t role;
+    led_link to;
+    led_link o;
 };
 
 /* The leaf or node occurs: its rules are triggered, who listens is queued.  Takes `o` over. */
@@ -552,11 +513,13 @@ struct led_stream {
     struct arena *scratch;
     struct led_event **events; /* operands first; the first has number 1 */
     size_t event_count, event_cap;
-    uint32_t *numbers;                /* saving: of the events, by link */
+    uint32_t *numbers;                /* saving: of the events, by their place in memory */
     struct led_occurrence **restored; /* by index */
     size_t count, cap;                /* occurrences met so far */
 };
 
+/* An array of pointers in scratch with room for one more. */
+void *led_sync_room(struct led_stream *s, void *pointers, size_t count, size_t *cap);
 uint64_t led_sync_below(struct led_stream *s, uint64_t v, uint64_t limit);
 void led_sync_note(struct led_stream *s, int64_t *v);
 void led_sync_fail(struct led_stream *s); /* what was restored does not fit */

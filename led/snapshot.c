@@ -41,11 +41,11 @@ static struct led_event **events_by_height(const struct led *led, struct arena *
     struct led_event **all = arena_array_of(scratch, led->stats.events + 1, struct led_event *);
     size_t below[LED_HEIGHT_MAX + 2] = {0}; /* how many are less high */
     struct led_event *e;
-    for (led_link at = 0; (e = led_index_next(led, &at));)
+    for (size_t at = 0; (e = led_index_next(led, &at));)
         below[e->height + 1]++;
     for (unsigned h = 1; h < countof(below); h++)
         below[h] += below[h - 1];
-    for (led_link at = 0; (e = led_index_next(led, &at));)
+    for (size_t at = 0; (e = led_index_next(led, &at));)
         all[below[e->height]++] = e;
     return all;
 }
@@ -80,7 +80,7 @@ static void save_event(struct led_stream *s, struct led_event *e)
         led_sync_text(s, &name);
     led_sync_note(s, &e->param);
     sync_event_rest(s, e);
-    s->numbers[led_link_to(e)] = (uint32_t)++s->event_count;
+    s->numbers[led_mem_place(&s->led->mem, e)] = (uint32_t)++s->event_count;
 }
 
 static bool param_is_sound(const struct led_wish *w)
@@ -106,19 +106,6 @@ static bool arity_is_sound(const struct led_op *op, uint64_t arity)
     return op->operands == LED_ANY_MAX ? arity <= LED_ANY_MAX : arity == op->operands;
 }
 
-static void remember(struct led_stream *s, struct led_event *e)
-{
-    if (s->event_count == s->event_cap) {
-        size_t cap = s->event_cap ? 2 * s->event_cap : 256;
-        struct led_event **more = arena_array_of(s->scratch, cap, struct led_event *);
-        if (s->event_count)
-            memcpy(more, s->events, s->event_count * sizeof more[0]);
-        s->events = more;
-        s->event_cap = cap;
-    }
-    s->events[s->event_count++] = e;
-}
-
 static void restore_event(struct led_stream *s)
 {
     const struct led_op *op = led_ops[led_sync_below(s, 0, led_op_count)];
@@ -142,7 +129,8 @@ static void restore_event(struct led_stream *s)
     }
     struct led_event *e = led_event_new(s->led, &w, name);
     led_index_add(s->led, e);
-    remember(s, e);
+    s->events = led_sync_room(s, s->events, s->event_count, &s->event_cap);
+    s->events[s->event_count++] = e;
     sync_event_rest(s, e);
     if (arity == 0 && op->operands && !e->is_deleted)
         led_sync_fail(s);
@@ -305,7 +293,7 @@ static void restore_rules(struct led_stream *s, const struct binding *b)
 static bool everything_is_needed(const struct led *led)
 {
     struct led_event *e;
-    for (led_link at = 0; (e = led_index_next(led, &at));) {
+    for (size_t at = 0; (e = led_index_next(led, &at));) {
         for (struct led_node *n = led_node_first(e); n; n = led_node_next(n))
             if (n->users == 0)
                 return false;

@@ -110,22 +110,33 @@ void led_sync_text(struct led_stream *s, char **text)
     s->left -= len;
 }
 
+/* ---- names: (2) ---- */
+
+void *led_sync_room(struct led_stream *s, void *pointers, size_t count, size_t *cap)
+{
+    if (count < *cap)
+        return pointers;
+    *cap = *cap ? 2 * *cap : 256;
+    void *more = arena_zalloc(s->scratch, arena_array_bytes(*cap, sizeof(void *)));
+    if (count)
+        memcpy(more, pointers, count * sizeof(void *));
+    return more;
+}
+
+void led_sync_event(struct led_stream *s, struct led_event **e)
+{
+    uint64_t number = s->is_saving && *e ? s->numbers[led_mem_place(&s->led->mem, *e)] : 0;
+    number = led_sync_below(s, number, s->event_count + 1);
+    if (!s->is_saving)
+        *e = number ? s->events[number - 1] : NULL;
+}
+
 /* ---- occurrences: (2) ---- */
 
 static struct saved *find_saved(struct led_stream *s, const struct led_occurrence *o)
 {
     struct map_node *n = map_first(&s->saved, o->arrival); /* unique, and even in low bits */
     return n ? container_of(n, struct saved, node) : NULL;
-}
-
-/* ---- names of events: (2) ---- */
-
-void led_sync_event(struct led_stream *s, struct led_event **e)
-{
-    uint64_t number = s->is_saving && *e ? s->numbers[led_link_to(*e)] : 0;
-    number = led_sync_below(s, number, s->event_count + 1);
-    if (!s->is_saving)
-        *e = number ? s->events[number - 1] : NULL;
 }
 
 static void remember(struct led_stream *s, struct led_occurrence *o)
@@ -137,14 +148,7 @@ static void remember(struct led_stream *s, struct led_occurrence *o)
         map_insert(&s->saved, &v->node, o->arrival);
         return;
     }
-    if (s->count == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 256;
-        struct led_occurrence **more = arena_array_of(s->scratch, cap, struct led_occurrence *);
-        if (s->count)
-            memcpy(more, s->restored, s->count * sizeof more[0]);
-        s->restored = more;
-        s->cap = cap;
-    }
+    s->restored = led_sync_room(s, s->restored, s->count, &s->cap);
     s->restored[s->count++] = o;
 }
 

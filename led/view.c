@@ -62,7 +62,7 @@ void led_stats_get(const struct led *led, struct led_stats *ret_stats)
     *ret_stats = led->stats;
     ret_stats->nodes += led->needed_leaves;
     ret_stats->timers = (size_t)led->delays.count + led->walls.count;
-    ret_stats->bytes = sizeof *led + led->mem.open +
+    ret_stats->bytes = sizeof *led + led->mem.open + led->queue_cap * sizeof led->queue[0] +
                        ((size_t)led->delays.cap + led->walls.cap) * sizeof(struct heap_node *) +
                        (led->manners.mask + 1) * sizeof(void *) + led_index_bytes(led);
 }
@@ -80,7 +80,7 @@ struct led_node **led_nodes_by_age(const struct led *led, struct arena *scratch)
     struct led_node **nodes = arena_array_of(scratch, led->stats.nodes + 1, struct led_node *);
     size_t count = 0;
     struct led_event *e;
-    for (led_link at = 0; (e = led_index_next(led, &at));)
+    for (size_t at = 0; (e = led_index_next(led, &at));)
         for (struct led_node *n = led_node_first(e); n; n = led_node_next(n))
             nodes[count++] = n;
     CHECK(count == led->stats.nodes);
@@ -166,7 +166,7 @@ void led_each_node(const struct led *led, led_node_fn *fn, void *ctx)
     struct pending *pending = arena_array_of(scratch, count + 1, struct pending);
     struct led_node_view v;
     struct led_event *e;
-    for (led_link at = 0; (e = led_index_next(led, &at));) {
+    for (size_t at = 0; (e = led_index_next(led, &at));) {
         if (led_leaf_is_needed(e)) {
             view_leaf(led, e, &v);
             fn(ctx, &v);

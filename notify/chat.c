@@ -181,7 +181,7 @@ static void put_field(const struct chat *c, struct str name, const struct notify
         report_title(m, &text);
         put_shown(&shown, c->marks, (struct str){buf_text(&text), text.len}, TITLE_CHARACTERS);
     } else if (str_equal(name, STR("text"))) {
-        notify_text(n, m, &text);
+        report_brief(n, m, &text);
         put_shown(&shown, c->marks, (struct str){buf_text(&text), text.len}, TEXT_CHARACTERS);
     } else if (str_equal(name, STR("link"))) {
         report_link(n, &m->items[0], &shown);

@@ -186,7 +186,7 @@ double notify_ratio(const struct notify_part *part)
     for (size_t i = 0; i < part->nlines; i++) {
         const struct notify_line *l = &part->lines[i];
         size_t old = count_words(str_of(l->old)), now = count_words(str_of(l->now));
-        if (l->mark == NOTIFY_SAME || l->mark == NOTIFY_MOVED) {
+        if (l->mark == NOTIFY_SAME || l->mark == NOTIFY_MOVED || l->mark == NOTIFY_FOUND) {
             all += 2 * now;
             kept += now;
             continue;

@@ -1,4 +1,4 @@
-/* Names of kinds and looks, and the order of a report. */
+/* Names of kinds, marks and looks, and the order of a report. */
 #include "notify/notify_int.h"
 #include <stdlib.h>
 
@@ -19,6 +19,17 @@ enum notify_kind notify_kind_find(const char *name)
         if (strcmp(kind_names[i], name) == 0)
             return (enum notify_kind)i;
     return NOTIFY_KIND_COUNT;
+}
+
+const char *notify_mark_name(enum notify_mark mark)
+{
+    static const char *const names[] = {[NOTIFY_SAME] = "same",
+            [NOTIFY_INSERTED] = "inserted",
+            [NOTIFY_DELETED] = "deleted",
+            [NOTIFY_UPDATED] = "updated",
+            [NOTIFY_MOVED] = "moved",
+            [NOTIFY_FOUND] = "found"};
+    return names[mark];
 }
 
 static const char *const look_names[] = {

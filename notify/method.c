@@ -44,16 +44,23 @@ static enum err missing(struct fault *f, const char *what, const char *setting)
 
 /* ---- mail, and what goes by mail ---- */
 
+static enum err no_address(struct fault *f, const char *text)
+{
+    enum err e = fault_set(f, ERR_SYNTAX, "\"%.100s\" is not a mail address", text);
+    fault_hint(f, "Write one address like ann@example.org, in letters of ASCII.");
+    return e;
+}
+
 static enum err can_mail(const struct notify *n, const char *target, struct fault *f)
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "mail");
     if (!n->o.has_mail)
         return missing(f, "no mail can be sent", "notify.smtp");
-    if (!mail_address(scratch, n->o.from))
+    if (!n->o.from)
         return missing(f, "no mail can be sent", "notify.from");
-    if (target && !mail_address(scratch, target))
-        return fault_set(f, ERR_SYNTAX, "\"%.100s\" is not a mail address", target);
-    return OK;
+    if (!mail_address(scratch, n->o.from))
+        return no_address(f, n->o.from);
+    return target && !mail_address(scratch, target) ? no_address(f, target) : OK;
 }
 
 static enum err can_fax(const struct notify *n, const char *target, struct fault *f)

@@ -54,10 +54,14 @@ const char *mail_address(struct arena *life, const char *text)
     const char *open = strrchr(text, '<'), *close = open ? strchr(open, '>') : NULL;
     struct str a = open && close ? (struct str){open + 1, (size_t)(close - open - 1)}
                                  : str_trim(str_of(text));
-    for (size_t i = 0; i < a.len; i++)
-        if ((unsigned char)a.ptr[i] <= 0x20 || a.ptr[i] == 0x7F)
-            return NULL;
-    return memchr(a.ptr, '@', a.len) ? arena_strndup(life, a.ptr, a.len) : NULL;
+    size_t at = 0;
+    for (size_t i = 0; i < a.len; i++) {
+        unsigned char c = (unsigned char)a.ptr[i];
+        if (c <= 0x20 || c >= 0x7F || strchr("<>(),;:\\\"", c))
+            return NULL; /* (2), and never more than one */
+        at = c == '@' ? i : at;
+    }
+    return at > 0 && at + 1 < a.len ? arena_strndup(life, a.ptr, a.len) : NULL;
 }
 
 const char *gateway_address(struct arena *life, const char *pattern, const char *number)

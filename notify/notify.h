@@ -47,7 +47,17 @@ enum notify_look {
 const char *notify_look_name(enum notify_look look);            /* "side", "merged", "only" */
 bool notify_look_find(const char *name, enum notify_look *ret); /* also "dual frame", ... */
 
-enum notify_mark { NOTIFY_SAME, NOTIFY_INSERTED, NOTIFY_DELETED, NOTIFY_UPDATED, NOTIFY_MOVED };
+enum notify_mark {
+    NOTIFY_SAME,
+    NOTIFY_INSERTED,
+    NOTIFY_DELETED,
+    NOTIFY_UPDATED,
+    NOTIFY_MOVED,
+    NOTIFY_FOUND, /* it is there, which is what was asked for */
+    NOTIFY_MARK_COUNT
+};
+
+const char *notify_mark_name(enum notify_mark mark); /* "same", "inserted", ... */
 
 /* What a line is, so that it can be shown as that. */
 enum notify_shape {
@@ -62,7 +72,7 @@ enum notify_shape {
 struct notify_line {
     enum notify_mark mark;
     enum notify_shape shape;
-    const char *old, *now; /* NULL where there is none; SAME and MOVED: only `now` */
+    const char *old, *now; /* NULL where there is none; SAME, MOVED and FOUND: only `now` */
     const char *path;      /* where in the page; NULL: not known */
 };
 

@@ -67,6 +67,8 @@ void report_title(const struct notify_message *m, struct buf *out);
 /* What the item says in a sentence; not escaped. */
 void report_sentence(const struct notify_item *it, struct buf *out);
 void report_counts(const struct notify_item *it, struct buf *out); /* "2 inserted, 1 deleted" */
+/* What a chat shows below the title. */
+void report_brief(const struct notify *n, const struct notify_message *m, struct buf *out);
 void report_link(const struct notify *n, const struct notify_item *it, struct buf *out);
 
 /* One line of the summary record; `value` is empty when there is nothing to say. */

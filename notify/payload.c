@@ -6,12 +6,28 @@
 #include "base/json.h"
 #include "notify/notify_int.h"
 
-static void put_at(struct json *j, const char *key, msec at)
-{
-    char text[TIME_TEXT_SIZE];
-    json_key(j, key);
-    json_text(j, at == MSEC_NEVER ? NULL : time_iso(at, text));
-}
+/* ---- fields that are told as they are ---- */
+
+struct field {
+    const char *name;
+    enum { TEXT, INT, AT } form;
+    size_t at; /* in struct notify_item */
+};
+
+#define FIELD(form, name)                                                                      \
+    {                                                                                          \
+#name, form, offsetof(struct notify_item, name)                                        \
+    }
+
+static const struct field about[] = {FIELD(TEXT, sentinel), FIELD(TEXT, owner),
+        FIELD(TEXT, topic), FIELD(INT, priority), FIELD(AT, at), FIELD(TEXT, url),
+        FIELD(TEXT, monitor), FIELD(TEXT, summary)};
+static const struct field of_change[] = {FIELD(INT, change), FIELD(INT, old_version),
+        FIELD(INT, new_version), FIELD(INT, inserted), FIELD(INT, deleted), FIELD(INT, updated),
+        FIELD(INT, moved)};
+static const struct field record[] = {FIELD(TEXT, last_modified), FIELD(AT, last_evaluated),
+        FIELD(AT, last_notified), FIELD(AT, last_seen), FIELD(AT, installed), FIELD(AT, ends),
+        FIELD(INT, evaluations), FIELD(INT, notifications)};
 
 static void put_text(struct json *j, const char *key, const char *text)
 {
@@ -24,6 +40,30 @@ static void put_int(struct json *j, const char *key, int64_t n)
     json_key(j, key);
     json_int(j, n);
 }
+
+static void put_fields(
+        struct json *j, const struct notify_item *it, const struct field *fields, size_t n)
+{
+    char text[TIME_TEXT_SIZE];
+    for (size_t i = 0; i < n; i++) {
+        const void *value = (const char *)it + fields[i].at;
+        msec at;
+        switch (fields[i].form) {
+        case TEXT:
+            put_text(j, fields[i].name, *(const char *const *)value);
+            break;
+        case INT:
+            put_int(j, fields[i].name, *(const int64_t *)value);
+            break;
+        case AT:
+            at = *(const msec *)value;
+            put_text(j, fields[i].name, at == MSEC_NEVER ? NULL : time_iso(at, text));
+            break;
+        }
+    }
+}
+
+/* ---- lists ---- */
 
 static void put_lines(struct json *j, const struct notify_part *part, enum notify_mark mark)
 {
@@ -46,25 +86,29 @@ static void put_lines(struct json *j, const struct notify_part *part, enum notif
     json_array_end(j);
 }
 
+static bool has_found(const struct notify_part *part)
+{
+    return part->nlines && part->lines[0].mark == NOTIFY_FOUND;
+}
+
 static void put_part(struct json *j, const struct notify_part *part)
 {
-    static const struct {
-        const char *name;
-        enum notify_mark mark;
-    } lists[] = {{"inserted", NOTIFY_INSERTED}, {"deleted", NOTIFY_DELETED},
-            {"updated", NOTIFY_UPDATED}, {"moved", NOTIFY_MOVED}};
     json_object_begin(j);
     put_text(j, "type", part->type);
     if (part->remark)
         put_text(j, "remark", part->remark);
-    for (size_t i = 0; i < countof(lists); i++) {
-        json_key(j, lists[i].name);
-        put_lines(j, part, lists[i].mark);
+    for (int mark = NOTIFY_INSERTED; mark < NOTIFY_MARK_COUNT; mark++) {
+        if (mark == NOTIFY_FOUND && !has_found(part))
+            continue; /* only elements are */
+        json_key(j, notify_mark_name((enum notify_mark)mark));
+        put_lines(j, part, (enum notify_mark)mark);
     }
     if (part->left_out)
         put_int(j, "left_out", (int64_t)part->left_out);
     json_object_end(j);
 }
+
+/* ---- the whole ---- */
 
 static void put_item(struct json *j, const struct notify *n, const struct notify_item *it)
 {
@@ -72,22 +116,9 @@ static void put_item(struct json *j, const struct notify *n, const struct notify
     json_object_begin(j);
     put_int(j, "id", it->id);
     put_text(j, "kind", notify_kind_name(it->kind));
-    put_text(j, "sentinel", it->sentinel);
-    put_text(j, "owner", it->owner);
-    put_text(j, "topic", it->topic);
-    put_int(j, "priority", it->priority);
-    put_at(j, "at", it->at);
-    put_text(j, "url", it->url);
-    put_text(j, "monitor", it->monitor);
-    put_text(j, "summary", it->summary);
+    put_fields(j, it, about, countof(about));
     if (it->change) {
-        put_int(j, "change", it->change);
-        put_int(j, "old_version", it->old_version);
-        put_int(j, "new_version", it->new_version);
-        put_int(j, "inserted", it->inserted);
-        put_int(j, "deleted", it->deleted);
-        put_int(j, "updated", it->updated);
-        put_int(j, "moved", it->moved);
+        put_fields(j, it, of_change, countof(of_change));
         json_key(j, "detail");
         json_array_begin(j);
         for (size_t i = 0; i < it->nparts; i++)
@@ -96,14 +127,7 @@ static void put_item(struct json *j, const struct notify *n, const struct notify
         report_link(n, it, &text);
         put_text(j, "link", text.len ? buf_text(&text) : NULL);
     }
-    put_text(j, "last_modified", it->last_modified);
-    put_at(j, "last_evaluated", it->last_evaluated);
-    put_at(j, "last_notified", it->last_notified);
-    put_at(j, "last_seen", it->last_seen);
-    put_at(j, "installed", it->installed);
-    put_at(j, "ends", it->ends);
-    put_int(j, "evaluations", it->evaluations);
-    put_int(j, "notifications", it->notifications);
+    put_fields(j, it, record, countof(record));
     json_object_end(j);
 }
 

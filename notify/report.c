@@ -15,16 +15,16 @@ static const char *const sentences[] = {
 
 void report_counts(const struct notify_item *it, struct buf *out)
 {
-    const struct {
-        int64_t n;
-        const char *word;
-    } counts[] = {{it->inserted, "inserted"}, {it->deleted, "deleted"},
-            {it->updated, "updated"}, {it->moved, "moved"}};
+    const int64_t counts[] = {[NOTIFY_INSERTED] = it->inserted,
+            [NOTIFY_DELETED] = it->deleted,
+            [NOTIFY_UPDATED] = it->updated,
+            [NOTIFY_MOVED] = it->moved};
     const char *comma = "";
-    for (size_t i = 0; i < countof(counts); i++) {
-        if (!counts[i].n)
+    for (size_t i = NOTIFY_INSERTED; i < countof(counts); i++) {
+        if (!counts[i])
             continue;
-        buf_printf(out, "%s%lld %s", comma, (long long)counts[i].n, counts[i].word);
+        buf_printf(out, "%s%lld %s", comma, (long long)counts[i],
+                notify_mark_name((enum notify_mark)i));
         comma = ", ";
     }
     if (it->ratio >= 0)
@@ -45,24 +45,66 @@ void report_sentence(const struct notify_item *it, struct buf *out)
         buf_puts(out, it->summary ? it->summary : "changed");
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/* "3 changes", "2 notices", or what is both. */
+static void put_number(const struct notify_message *m, struct buf *out)
+{
+    size_t changes = 0;
+    for (size_t i = 0; i < m->nitems; i++)
+        changes += m->items[i].kind == NOTIFY_CHANGE;
+    buf_printf(out, "%zu %s", m->nitems + m->left_out,
+            changes == m->nitems ? "changes"
+            : changes == 0       ? "notices"
+                                 : "changes and notices");
+}
+
+/* The names of whom it is about, each once, as many as a line can hold. */
+static void put_names(const struct notify_message *m, struct buf *out)
+{
+    enum { NAMES_BYTES = 60 };
+    size_t before = out->len, left = 0;
+    for (size_t i = 0; i < m->nitems; i++) {
+        const char *name = m->items[i].sentinel;
+        bool is_new = true;
+        for (size_t k = 0; k < i && is_new; k++)
+            is_new = !same_text(m->items[k].sentinel, name);
+        if (!is_new)
+            continue;
+        bool fits = out->len == before || out->len - before + strlen(name) < NAMES_BYTES;
+        if (fits && !left)
+            buf_printf(out, "%s%s", out->len > before ? ", " : "", name);
+        else
+            left++;
+    }
+    if (left)
+        buf_printf(out, " and %zu more", left);
+}
+
 void report_title(const struct notify_message *m, struct buf *out)
 {
     const struct notify_item *it = &m->items[0];
-    size_t all = m->nitems + m->left_out;
-    if (it->topic && *it->topic)
+    bool one_topic = it->topic && *it->topic, one_name = true;
+    for (size_t i = 1; i < m->nitems; i++) {
+        one_topic = one_topic && same_text(m->items[i].topic, it->topic);
+        one_name = one_name && same_text(m->items[i].sentinel, it->sentinel);
+    }
+    if (one_topic)
         buf_printf(out, "[%s] ", it->topic);
-    if (all == 1) {
+    if (m->nitems + m->left_out == 1 || one_name)
         buf_printf(out, "%s: ", it->sentinel);
+    if (m->nitems + m->left_out == 1) {
         report_sentence(it, out);
         return;
     }
-    bool one = true;
-    for (size_t i = 1; i < m->nitems; i++)
-        one = one && strcmp(m->items[i].sentinel, it->sentinel) == 0;
-    if (one)
-        buf_printf(out, "%s: %zu things to tell", it->sentinel, all);
-    else
-        buf_printf(out, "%zu things to tell, the first from %s", all, it->sentinel);
+    put_number(m, out);
+    if (!one_name) {
+        buf_puts(out, ": ");
+        put_names(m, out);
+    }
 }
 
 /* The operator's pattern with the one field it may have. */
@@ -139,12 +181,13 @@ const char *record_line(const struct notify_item *it, int line, struct buf *valu
     return NULL;
 }
 
-static bool topic_begins(const struct notify_message *m, size_t i)
+/* What stands above an item that opens a topic; NULL: nothing. */
+static const char *topic_above(const struct notify_message *m, size_t i)
 {
     const char *topic = m->items[i].topic, *before = i ? m->items[i - 1].topic : NULL;
-    if (m->nitems < 2 || !topic || !*topic)
-        return false;
-    return !before || strcmp(before, topic) != 0;
+    if (m->nitems < 2 || same_text(topic, before))
+        return NULL;
+    return topic && *topic ? topic : "Other";
 }
 
 /* ---- text ---- */
@@ -191,14 +234,49 @@ void notify_text(const struct notify *n, const struct notify_message *m, struct 
     for (size_t i = 0; i < m->nitems; i++) {
         if (i)
             buf_puts(out, "\n----------------------------------------\n\n");
-        if (topic_begins(m, i)) {
-            escape_text(out, ESCAPE_PLAIN, m->items[i].topic);
+        const char *topic = topic_above(m, i);
+        if (topic) {
+            escape_text(out, ESCAPE_PLAIN, topic);
             buf_puts(out, "\n\n");
         }
         text_item(n, &m->items[i], out);
     }
     if (m->left_out)
         buf_printf(out, "\nand %zu more; `vigil notifications` lists them\n", m->left_out);
+}
+
+/* ---- for a chat: no columns, and nothing that only a record needs ---- */
+
+static void brief_item(const struct notify *n, const struct notify_item *it, struct buf *out)
+{
+    BUF(link, 64 << 10);
+    struct notify_item plain = *it;
+    plain.look = NOTIFY_ONLY;
+    escape_text(out, ESCAPE_PLAIN, it->url);
+    buf_putc(out, '\n');
+    notify_show(out, &plain, (struct notify_style){NOTIFY_PLAIN, 0});
+    report_link(n, it, &link);
+    if (link.len)
+        buf_printf(out, "%s\n", buf_text(&link));
+}
+
+void report_brief(const struct notify *n, const struct notify_message *m, struct buf *out)
+{
+    BUF(sentence, 64 << 10);
+    for (size_t i = 0; i < m->nitems; i++) {
+        if (m->nitems > 1) { /* else the title says it */
+            buf_clear(&sentence);
+            report_sentence(&m->items[i], &sentence);
+            buf_puts(out, i ? "\n" : "");
+            escape_text(out, ESCAPE_PLAIN, m->items[i].sentinel);
+            buf_puts(out, ": ");
+            escape_text(out, ESCAPE_PLAIN, buf_text(&sentence));
+            buf_putc(out, '\n');
+        }
+        brief_item(n, &m->items[i], out);
+    }
+    if (m->left_out)
+        buf_printf(out, "and %zu more\n", m->left_out);
 }
 
 /* ---- HTML ---- */
@@ -270,11 +348,18 @@ void notify_html(const struct notify *n, const struct notify_message *m, struct 
     escape_text(out, ESCAPE_HTML, buf_text(&title));
     buf_puts(out, "</title></head>\r\n<body style=\"margin:0;padding:8px;background:#f6f8fa;"
                   "color:#24292f\">\r\n<div style=\"max-width:760px;margin:0 auto\">\r\n");
+    if (m->nitems > 1) {
+        buf_puts(out,
+                "<div style=\"" FONT "font-size:20px;font-weight:600;margin:8px 0 12px\">");
+        escape_text(out, ESCAPE_HTML, buf_text(&title));
+        buf_puts(out, "</div>\r\n");
+    }
     for (size_t i = 0; i < m->nitems; i++) {
-        if (topic_begins(m, i)) {
+        const char *topic = topic_above(m, i);
+        if (topic) {
             buf_puts(out, "<div style=\"" FONT "font-size:13px;font-weight:600;color:#57606a;"
                           "margin:8px 0\">");
-            escape_text(out, ESCAPE_HTML, m->items[i].topic);
+            escape_text(out, ESCAPE_HTML, topic);
             buf_puts(out, "</div>\r\n");
         }
         html_item(n, &m->items[i], out);

@@ -15,6 +15,7 @@ static const struct {
         [NOTIFY_DELETED] = {"-", "<", "\033[31m"},
         [NOTIFY_UPDATED] = {"~", "|", "\033[33m"},
         [NOTIFY_MOVED] = {"»", "»", "\033[36m"},
+        [NOTIFY_FOUND] = {"=", "=", "\033[36m"},
 };
 
 static void put_colour(struct pen *p, const char *code)
@@ -233,7 +234,7 @@ static void put_column(struct pen *p, struct str *s, size_t width, const char *c
 
 static void put_sides(struct pen *p, const struct notify_line *l)
 {
-    bool both = l->mark == NOTIFY_SAME || l->mark == NOTIFY_MOVED;
+    bool both = show_is_in_both(l);
     struct str old = flat(p, l, both ? l->now : l->old), now = flat(p, l, l->now);
     size_t half = (p->width - 3) / 2;
     const char *went = l->mark == NOTIFY_UPDATED || l->mark == NOTIFY_DELETED ? "\033[31m" : "";
@@ -271,6 +272,11 @@ bool show_cell(struct str *row, struct str *ret_cell)
 bool show_is_row(const struct notify_line *l)
 {
     return l->shape == NOTIFY_ROW || l->shape == NOTIFY_HEAD;
+}
+
+bool show_is_in_both(const struct notify_line *l)
+{
+    return l->mark == NOTIFY_SAME || l->mark == NOTIFY_MOVED || l->mark == NOTIFY_FOUND;
 }
 
 bool show_is_hidden(const struct notify_line *l)

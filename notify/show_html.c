@@ -23,6 +23,7 @@ static const struct {
                 "background:#ffc1ba;text-decoration:none;"},
         [NOTIFY_UPDATED] = {"~", "background:#fff8c5;", ""},
         [NOTIFY_MOVED] = {"&raquo;", "background:#ddf4ff;", ""},
+        [NOTIFY_FOUND] = {"=", "background:#ddf4ff;", ""},
 };
 
 /* What a part is made of: lines, and between them tables. */
@@ -244,7 +245,7 @@ static void put_sides(struct page *p, const struct notify_line *l)
 {
     struct words old, now;
     bool updated = l->mark == NOTIFY_UPDATED && !show_is_hidden(l);
-    bool both = show_is_hidden(l) || l->mark == NOTIFY_SAME || l->mark == NOTIFY_MOVED;
+    bool both = show_is_hidden(l) || show_is_in_both(l);
     if (updated)
         words_compare(p->life, str_of(l->old), str_of(l->now), &old, &now);
     buf_printf(p->out, "<tr><td width=\"50%%\" style=\"" CELL "width:50%%;%s\">",
@@ -330,10 +331,13 @@ void show_html(struct buf *out, const struct notify_item *item)
             escape_text(out, ESCAPE_HTML, part->remark);
             buf_puts(out, "</span>");
         }
-        buf_puts(out, "</div>\r\n<div style=\"border:1px solid #d0d7de;" FONT
-                      "font-size:14px;line-height:1.45\">\r\n");
-        put_lines(&p, part);
         buf_puts(out, "</div>\r\n");
+        if (part->nlines) {
+            buf_puts(out, "<div style=\"border:1px solid #d0d7de;" FONT
+                          "font-size:14px;line-height:1.45\">\r\n");
+            put_lines(&p, part);
+            buf_puts(out, "</div>\r\n");
+        }
         if (part->left_out)
             buf_printf(out,
                     "<div style=\"" FONT "font-size:12px;color:#57606a\">and %zu more that are"

@@ -11,6 +11,7 @@ void show_html(struct buf *out, const struct notify_item *item);
 /* Takes the next cell off a row; false: there is none left. */
 bool show_cell(struct str *row, struct str *ret_cell);
 bool show_is_row(const struct notify_line *l);
+bool show_is_in_both(const struct notify_line *l); /* as it is */
 /* Whether a line is a change or close to one. */
 bool show_is_near(const struct notify_part *part, size_t line);
 /* Whether the text of an updated line is the same: then what differs is not to be seen. */

@@ -4,7 +4,7 @@
  * body after it, and that one perhaps of the next.  The chain comes back in one answer, the
  * whole body first.
  */
-#include "store/store_int.h"
+#include "store/apply.h"
 
 static enum err damaged(const char *what, struct fault *f)
 {

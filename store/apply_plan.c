@@ -6,9 +6,12 @@
  *      long as a version has it.
  *  (3) What happened to a sentinel stays in vigil.events under its name when it is dropped.
  */
-#include "store/store_int.h"
+#include "store/apply.h"
 #include "base/crash.h"
 #include "base/str.h"
+
+/* Enough to make the price of a statement small, little enough to be quick. */
+enum { CREATED_AT_ONCE = 500 };
 
 struct known {
     int64_t page_id;
@@ -33,68 +36,6 @@ static enum err get_known(
 }
 
 /* ---- pages ---- */
-
-static enum err find_page(struct conn *c, const struct sha256 *key, struct arena *scratch,
-        struct fault *f, int64_t *ret_id)
-{
-    RESULT r = NULL;
-    PARAMS(p, scratch);
-    params_bytes(&p, key->bytes, sizeof key->bytes);
-    enum err e = conn_run(c, SQL_PAGE_FIND, &p, f, &r);
-    if (!e)
-        *ret_id = PQntuples(r) ? result_int(r, 0, 0) : 0;
-    return e;
-}
-
-/* A plain GET is known by its URL alone. */
-static struct sha256 page_key(const struct store_step *st, struct arena *scratch)
-{
-    const char *key = st->url;
-    if (st->request && *st->request)
-        key = arena_printf(scratch, "%s\n%s", st->url, st->request);
-    return sha256_of(key, strlen(key));
-}
-
-static enum err need_page(struct conn *c, const struct store_step *st, struct arena *scratch,
-        struct fault *f, int64_t *ret_id, bool *ret_is_new)
-{
-    struct sha256 key = page_key(st, scratch);
-    RESULT r = NULL;
-    PARAMS(p, scratch);
-    params_text(&p, st->url);
-    params_bytes(&p, key.bytes, sizeof key.bytes);
-    params_text(&p, st->request ? st->request : "");
-    enum err e = conn_run(c, SQL_PAGE_PUT, &p, f, &r);
-    if (e)
-        return e;
-    *ret_is_new = PQntuples(r) > 0;
-    if (!*ret_is_new)
-        return find_page(c, &key, scratch, f, ret_id);
-    CRASH_POINT("after_page_row");
-    *ret_id = result_int(r, 0, 0);
-    PARAMS(q, scratch);
-    params_int(&q, *ret_id);
-    return conn_run(c, SQL_PAGE_STATE_PUT, &q, f, NULL);
-}
-
-/* The further pages of a sentinel over several. */
-static enum err put_places(
-        struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
-{
-    enum err e = OK;
-    for (size_t i = 0; !e && i < st->nmore; i++) {
-        bool is_new;
-        struct store_step page = {.url = st->more_urls[i], .request = st->request};
-        e = need_page(c, &page, scratch, f, &st->ret_more_ids[i], &is_new);
-        PARAMS(p, scratch);
-        params_int(&p, st->ret_id);
-        params_int(&p, (int64_t)i + 1);
-        params_int(&p, st->ret_more_ids[i]);
-        if (!e)
-            e = conn_run(c, SQL_PLACE_PUT, &p, f, NULL);
-    }
-    return e;
-}
 
 /* They are locked first: only then can nobody begin to use one that was found unused. */
 enum err drop_unused_bodies(
@@ -143,57 +84,25 @@ static enum err drop_page_if_unused(
     return drop_unused_bodies(c, PQgetvalue(bodies, 0, 0), scratch, f); /* (2) */
 }
 
-/* ---- whom to tell ---- */
-
-static enum err put_tell(struct conn *c, int64_t id, size_t place, const struct store_tell *t,
-        bool bundles, struct arena *scratch, struct fault *f)
-{
-    PARAMS(p, scratch);
-    params_int(&p, id);
-    params_int(&p, (int64_t)place + (t->of_operator ? 1000 : 0));
-    params_text(&p, t->method);
-    params_text(&p, t->target ? t->target : "");
-    params_bool(&p, !t->at_commit);
-    params_bool(&p, t->combined);
-    params_bool(&p, bundles);
-    return conn_run(c, SQL_TELL_PUT, &p, f, NULL);
-}
-
-static enum err put_tells(struct conn *c, int64_t id, const struct store_step *st,
-        struct arena *scratch, struct fault *f)
-{
-    static const struct store_tell dashboard = {
-            .method = "dashboard", .target = "", .at_commit = true};
-    const struct store_tell *tells = st->ntells ? st->tells : &dashboard;
-    PARAMS(p, scratch);
-    params_int(&p, id);
-    params_int(&p, st->tell_every);
-    params_text(&p, st->topic);
-    params_int(&p, st->priority ? st->priority : 1);
-    params_text(&p, st->presentation ? st->presentation : "only");
-    enum err e = conn_run(c, SQL_TELLING_PUT, &p, f, NULL);
-    for (size_t i = 0; !e && i < (st->ntells ? st->ntells : 1); i++)
-        e = put_tell(
-                c, id, i, &tells[i], st->tell_every > 0 && !tells[i].of_operator, scratch, f);
-    return e;
-}
-
 static enum err replace_tells(
         struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
 {
     PARAMS(p, scratch);
     params_int(&p, st->sentinel_id);
     enum err e = conn_run(c, SQL_TELLS_DROP, &p, f, NULL);
-    return e ? e : put_tells(c, st->sentinel_id, st, scratch, f);
+    return e ? e : put_tells(c, st, 1, scratch, f);
 }
 
 /* ---- steps ---- */
 
-static enum err name_taken(struct conn *c, enum err e, const char *name, struct fault *f)
+enum err name_taken(const char *name, struct fault *f)
 {
-    if (c->trouble != CONN_REFUSED || strcmp(c->sqlstate, "23505") != 0)
-        return e;
     return fault_set(f, ERR_NAME, "sentinel \"%s\" exists already", name);
+}
+
+static bool is_duplicate(const struct conn *c)
+{
+    return c->trouble == CONN_REFUSED && strcmp(c->sqlstate, "23505") == 0;
 }
 
 static void params_points(struct params *p, const struct store_step *st)
@@ -222,49 +131,6 @@ static enum err step_overdue(
     return conn_run(c, SQL_OVERDUE, &p, f, NULL);
 }
 
-static enum err step_create(
-        struct conn *c, struct store_step *st, struct arena *scratch, struct fault *f)
-{
-    enum err e = OK;
-    st->ret_page_id = 0;
-    st->ret_page_is_new = false;
-    if (st->url)
-        e = need_page(c, st, scratch, f, &st->ret_page_id, &st->ret_page_is_new);
-    if (e)
-        return e;
-    RESULT r = NULL;
-    PARAMS(p, scratch);
-    params_text(&p, st->name);
-    params_text(&p, st->owner);
-    params_text(&p, st->definition);
-    params_text(&p, st->monitor);
-    params_text(&p, st->fetch);
-    params_text(&p, st->compare);
-    params_text(&p, st->state);
-    params_id(&p, st->ret_page_id);
-    params_int(&p, st->base_version);
-    params_time(&p, st->installed_at);
-    params_time(&p, st->starts_at);
-    params_time(&p, st->ends_at);
-    params_time(&p, st->started_at);
-    params_time(&p, st->ended_at);
-    params_text(&p, st->end_reason);
-    params_time(&p, st->entered_at);
-    params_points(&p, st);
-    params_int(&p, st->change_history);
-    e = conn_run(c, SQL_SENTINEL_PUT, &p, f, &r);
-    if (e)
-        return name_taken(c, e, st->name, f);
-    CRASH_POINT("after_sentinel_row");
-    st->ret_id = result_int(r, 0, 0);
-    PARAMS(q, scratch);
-    params_int(&q, st->ret_id);
-    e = conn_run(c, SQL_SENTINEL_STATE_PUT, &q, f, NULL);
-    if (!e)
-        e = put_places(c, st, scratch, f);
-    return e ? e : put_tells(c, st->ret_id, st, scratch, f);
-}
-
 /* Another definition may name other pages; those nobody watches any more go. */
 static enum err replace_places(
         struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
@@ -274,7 +140,7 @@ static enum err replace_places(
     params_int(&p, st->sentinel_id);
     enum err e = conn_run(c, SQL_PLACES_DROP, &p, f, &old);
     if (!e)
-        e = put_places(c, st, scratch, f);
+        e = put_places(c, st, 1, scratch, f);
     for (int i = 0; !e && i < PQntuples(old); i++)
         e = drop_page_if_unused(c, result_int(old, i, 0), scratch, f);
     return e;
@@ -303,12 +169,9 @@ static enum err forget_versions(
 static enum err step_replace(struct conn *c, struct store_step *st, const struct known *k,
         struct arena *scratch, struct fault *f)
 {
-    enum err e = OK;
     st->ret_id = st->sentinel_id;
     st->ret_page_id = k->page_id;
-    st->ret_page_is_new = false;
-    if (st->url)
-        e = need_page(c, st, scratch, f, &st->ret_page_id, &st->ret_page_is_new);
+    enum err e = put_pages(c, st, 1, scratch, f);
     if (e)
         return e;
     PARAMS(p, scratch);
@@ -333,7 +196,7 @@ static enum err step_replace(struct conn *c, struct store_step *st, const struct
     params_int(&p, st->change_history);
     e = conn_run(c, SQL_SENTINEL_REPLACE, &p, f, NULL);
     if (e)
-        return name_taken(c, e, st->name ? st->name : k->name, f);
+        return is_duplicate(c) ? name_taken(st->name ? st->name : k->name, f) : e;
     e = replace_tells(c, st, scratch, f);
     if (e)
         return e;
@@ -381,20 +244,19 @@ static enum err step_drop(
     return e;
 }
 
-static enum err put_event(struct conn *c, const struct store_step *st, const char *name,
-        struct arena *scratch, struct fault *f)
+static void columns_event(struct columns *rows, const struct store_step *st, const char *name)
 {
     if (!st->event_kind)
-        return OK;
-    PARAMS(p, scratch);
-    params_int(&p, st->kind == STORE_STEP_CREATE ? st->ret_id : st->sentinel_id);
-    params_text(&p, name);
-    params_text(&p, st->event_kind);
-    params_time(&p, st->event_at);
-    params_time(&p, st->event_actual_at);
-    params_text(&p, st->event_detail);
-    return conn_run(c, SQL_EVENT_PUT, &p, f, NULL);
+        return;
+    columns_int(rows, st->kind == STORE_STEP_CREATE ? st->ret_id : st->sentinel_id);
+    columns_text(rows, name);
+    columns_text(rows, st->event_kind);
+    columns_time(rows, st->event_at);
+    columns_time(rows, st->event_actual_at);
+    columns_text(rows, st->event_detail);
 }
+
+enum { EVENT_COLUMNS = 6 };
 
 static enum err step_host(
         struct conn *c, const struct store_step *st, struct arena *scratch, struct fault *f)
@@ -419,15 +281,10 @@ static enum err do_step(
         return step_host(c, st, scratch, f);
     if (st->kind == STORE_STEP_OVERDUE)
         return step_overdue(c, st, scratch, f);
-    if (st->kind != STORE_STEP_CREATE)
-        e = get_known(c, st->sentinel_id, scratch, f, &k);
+    e = get_known(c, st->sentinel_id, scratch, f, &k);
     if (e)
         return e;
     switch (st->kind) {
-    case STORE_STEP_CREATE:
-        e = step_create(c, st, scratch, f);
-        CRASH_POINT("after_step_create");
-        break;
     case STORE_STEP_REPLACE:
         e = step_replace(c, st, &k, scratch, f);
         CRASH_POINT("after_step_replace");
@@ -446,12 +303,46 @@ static enum err do_step(
     case STORE_STEP_EVENT:
     case STORE_STEP_HOST:
     case STORE_STEP_OVERDUE:
+    case STORE_STEP_CREATE:
         break;
     }
-    const char *name = st->name && st->kind == STORE_STEP_REPLACE ? st->name : k.name;
+    COLUMNS(event, scratch, EVENT_COLUMNS);
+    columns_event(&event, st, st->name && st->kind == STORE_STEP_REPLACE ? st->name : k.name);
     if (!e)
-        e = put_event(c, st, name, scratch, f); /* (3) */
+        e = columns_run(c, SQL_EVENTS_PUT, &event, f, NULL); /* (3) */
     CRASH_POINT("after_event_row");
+    return e;
+}
+
+static enum err create(struct conn *c, struct store_step *steps, size_t n,
+        struct arena *scratch, struct fault *f)
+{
+    enum err e = create_sentinels(c, steps, n, scratch, f);
+    COLUMNS(events, scratch, EVENT_COLUMNS);
+    for (size_t i = 0; i < n; i++)
+        columns_event(&events, &steps[i], steps[i].name);
+    return e ? e : columns_run(c, SQL_EVENTS_PUT, &events, f, NULL); /* (3) */
+}
+
+/* How many from here on are sentinels to be made, up to what is made at once. */
+static size_t creations(const struct store_step *steps, size_t n)
+{
+    size_t count = 0;
+    while (count < n && count < CREATED_AT_ONCE && steps[count].kind == STORE_STEP_CREATE)
+        count++;
+    return count;
+}
+
+static enum err do_steps(struct conn *c, struct store_step *steps, size_t n, struct fault *f)
+{
+    enum err e = OK;
+    for (size_t i = 0; !e && i < n;) {
+        /* There may be a million of them. */
+        SCRATCH struct arena *once = arena_new(NULL, "steps");
+        size_t count = creations(steps + i, n - i);
+        e = count ? create(c, steps + i, count, once, f) : do_step(c, &steps[i], once, f);
+        i += count ? count : 1;
+    }
     return e;
 }
 
@@ -512,11 +403,11 @@ enum err apply_plan(struct conn *c, struct store_plan_job *job, msec now, struct
         e = answer(c, job, now, scratch, f, &is_first); /* (1) */
         CRASH_POINT("after_answer");
     }
+    if (!e && is_first)
+        return do_steps(c, job->steps, job->nsteps, f);
     for (size_t i = 0; !e && i < job->nsteps; i++) {
-        /* There may be a million of them. */
         SCRATCH struct arena *once = arena_new(NULL, "step");
-        e = is_first ? do_step(c, &job->steps[i], once, f)
-                     : find_created(c, &job->steps[i], once, f);
+        e = find_created(c, &job->steps[i], once, f);
     }
     return e;
 }

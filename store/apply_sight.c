@@ -1,152 +1,93 @@
 /* What sentinels keep in mind of their pages, inside the transaction that is open. */
-#include "store/store_int.h"
+#include "store/apply.h"
 
-enum { ARRAY_MAX_BYTES = 256 << 20 };
-
-static enum err too_big(struct fault *f, const char *what)
+/* {1,2}: an array inside a column of them. */
+static const char *numbers(struct arena *scratch, const int64_t *all, size_t n)
 {
-    return fault_set(f, ERR_LIMIT, "%s takes more than %d MB", what, ARRAY_MAX_BYTES >> 20);
-}
-
-static void array_numbers(struct buf *b, struct arena *scratch, const struct store_sight *s)
-{
-    BUF(list, ARRAY_MAX_BYTES);
+    enum { NUMBER_MAX = 24 };
+    BUF(list, arena_array_bytes(n + 1, NUMBER_MAX));
     array_begin(&list);
-    for (size_t i = 0; i < s->nseen; i++)
-        array_int(&list, s->seen[i]);
+    for (size_t i = 0; i < n; i++)
+        array_int(&list, all[i]);
     array_end(&list);
-    array_text(b, scratch, s->nseen ? buf_text(&list) : NULL);
+    return n ? arena_strdup(scratch, buf_text(&list)) : NULL;
 }
 
 enum err put_sights(struct conn *c, const struct store_sight *sights, size_t n,
         struct arena *scratch, struct fault *f)
 {
-    BUF(sentinels, ARRAY_MAX_BYTES);
-    BUF(places, ARRAY_MAX_BYTES);
-    BUF(since, ARRAY_MAX_BYTES);
-    BUF(seen, ARRAY_MAX_BYTES);
-    BUF(answers, ARRAY_MAX_BYTES);
-    struct buf *all[] = {&sentinels, &places, &since, &seen, &answers};
-    for (size_t k = 0; k < countof(all); k++)
-        array_begin(all[k]);
+    COLUMNS(rows, scratch, 5);
     for (size_t i = 0; i < n; i++) {
         const struct store_sight *s = &sights[i];
-        array_int(&sentinels, s->sentinel_id);
-        array_int(&places, s->place);
-        array_int(&since, s->since);
-        array_numbers(&seen, scratch, s);
-        array_text(&answers, scratch, s->answers);
+        columns_int(&rows, s->sentinel_id);
+        columns_int(&rows, s->place);
+        columns_int(&rows, s->since);
+        columns_text(&rows, numbers(scratch, s->seen, s->nseen));
+        columns_text(&rows, s->answers);
     }
-    PARAMS(p, scratch);
-    for (size_t k = 0; k < countof(all); k++) {
-        array_end(all[k]);
-        if (all[k]->overflowed)
-            return too_big(f, "what sentinels remember");
-        params_text(&p, buf_text(all[k]));
-    }
-    return conn_run(c, SQL_SIGHTS_PUT, &p, f, NULL);
+    return columns_run(c, SQL_SIGHTS_PUT, &rows, f, NULL);
 }
 
 enum err put_notes(struct conn *c, const struct store_version_job *job, struct arena *scratch,
         struct fault *f)
 {
-    BUF(sentinels, ARRAY_MAX_BYTES);
-    BUF(kinds, ARRAY_MAX_BYTES);
-    BUF(details, ARRAY_MAX_BYTES);
-    struct buf *all[] = {&sentinels, &kinds, &details};
-    for (size_t k = 0; k < countof(all); k++)
-        array_begin(all[k]);
+    COLUMNS(rows, scratch, 4);
     for (size_t i = 0; i < job->nnotes; i++) {
-        array_int(&sentinels, job->notes[i].sentinel_id);
-        array_text(&kinds, scratch, job->notes[i].kind);
-        array_text(&details, scratch, job->notes[i].detail);
+        columns_int(&rows, job->notes[i].sentinel_id);
+        columns_text(&rows, job->notes[i].kind);
+        columns_time(&rows, job->fetched_at);
+        columns_text(&rows, job->notes[i].detail);
     }
-    PARAMS(p, scratch);
-    params_time(&p, job->fetched_at);
-    for (size_t k = 0; k < countof(all); k++) {
-        array_end(all[k]);
-        if (all[k]->overflowed)
-            return too_big(f, "what is to be told");
-        params_text(&p, buf_text(all[k]));
-    }
-    return conn_run(c, SQL_NOTES_PUT, &p, f, NULL);
+    return columns_run(c, SQL_NOTES_PUT, &rows, f, NULL);
 }
 
 /* ---- conditions over several pages ---- */
 
+static void columns_forget(
+        struct columns *rows, int64_t sentinel_id, unsigned conjunct, int part, msec before)
+{
+    columns_int(rows, sentinel_id);
+    columns_int(rows, conjunct);
+    columns_int(rows, part);
+    columns_time(rows, before);
+}
+
 static enum err forget(struct conn *c, const struct store_version_job *job,
         struct arena *scratch, struct fault *f)
 {
-    BUF(sentinels, ARRAY_MAX_BYTES);
-    BUF(conjuncts, ARRAY_MAX_BYTES);
-    BUF(parts, ARRAY_MAX_BYTES);
-    BUF(before, ARRAY_MAX_BYTES);
-    struct buf *all[] = {&sentinels, &conjuncts, &parts, &before};
-    for (size_t k = 0; k < countof(all); k++)
-        array_begin(all[k]);
+    COLUMNS(rows, scratch, 4);
     for (size_t i = 0; i < job->nforgets; i++) {
         const struct store_forget *g = &job->forgets[i];
-        array_int(&sentinels, g->sentinel_id);
-        array_int(&conjuncts, g->conjunct);
-        array_int(&parts, -1);
-        if (g->before == MSEC_NEVER)
-            array_null(&before);
-        else
-            array_int(&before, g->before);
+        columns_forget(&rows, g->sentinel_id, g->conjunct, /* part= */ -1, g->before);
     }
     for (size_t i = 0; i < job->nconstituents; i++) {
         const struct store_constituent *k = &job->constituents[i];
-        if (!k->forbids)
-            continue;
-        array_int(&sentinels, k->sentinel_id);
-        array_int(&conjuncts, k->conjunct);
-        array_int(&parts, k->part);
-        array_null(&before);
+        if (k->forbids)
+            columns_forget(&rows, k->sentinel_id, k->conjunct, (int)k->part, MSEC_NEVER);
     }
-    PARAMS(p, scratch);
-    for (size_t k = 0; k < countof(all); k++) {
-        array_end(all[k]);
-        if (all[k]->overflowed)
-            return too_big(f, "what is to be forgotten");
-        params_text(&p, buf_text(all[k]));
-    }
-    return conn_run(c, SQL_CONSTITUENTS_FORGET, &p, f, NULL);
+    return columns_run(c, SQL_CONSTITUENTS_FORGET, &rows, f, NULL);
 }
 
 enum err put_constituents(struct conn *c, const struct store_version_job *job,
         struct arena *scratch, struct fault *f)
 {
-    enum { NUMBERS = 11, COLUMNS = 13, FORBIDS = 3 };
-    struct buf a[COLUMNS];
-    enum err e = job->nforgets || job->nconstituents ? forget(c, job, scratch, f) : OK;
-    if (e || !job->nconstituents)
-        return e;
-    PARAMS(p, scratch);
-    for (int k = 0; k < COLUMNS; k++) {
-        buf_init(&a[k], ARRAY_MAX_BYTES);
-        array_begin(&a[k]);
-        for (size_t i = 0; i < job->nconstituents; i++) {
-            const struct store_constituent *s = &job->constituents[i];
-            const int64_t numbers[NUMBERS] = {s->sentinel_id, s->conjunct, s->part, s->forbids,
-                    s->at, s->old_version, s->new_version, s->inserted, s->deleted, s->updated,
-                    s->moved};
-            if (k == FORBIDS)
-                array_bool(&a[k], s->forbids);
-            else if (k < NUMBERS)
-                array_int(&a[k], numbers[k]);
-            else if (k == NUMBERS)
-                array_text(&a[k], scratch, s->summary ? s->summary : "");
-            else
-                array_text(&a[k], scratch, s->detail ? json_clean(scratch, s->detail) : NULL);
-        }
-        array_end(&a[k]);
-        if (a[k].overflowed)
-            e = too_big(f, "what waits for other pages");
-        params_text(&p, buf_text(&a[k]));
+    enum err e = forget(c, job, scratch, f);
+    COLUMNS(rows, scratch, 13);
+    for (size_t i = 0; i < job->nconstituents; i++) {
+        const struct store_constituent *s = &job->constituents[i];
+        columns_int(&rows, s->sentinel_id);
+        columns_int(&rows, s->conjunct);
+        columns_int(&rows, s->part);
+        columns_bool(&rows, s->forbids);
+        columns_int(&rows, s->at);
+        columns_int(&rows, s->old_version);
+        columns_int(&rows, s->new_version);
+        columns_int(&rows, s->inserted);
+        columns_int(&rows, s->deleted);
+        columns_int(&rows, s->updated);
+        columns_int(&rows, s->moved);
+        columns_text(&rows, s->summary ? s->summary : "");
+        columns_json(&rows, s->detail);
     }
-    if (!e)
-        e = conn_run(c, SQL_CONSTITUENTS_PUT, &p, f, NULL);
-    for (int k = 0; k < COLUMNS; k++)
-        buf_done(&a[k]);
-    return e;
+    return e ? e : columns_run(c, SQL_CONSTITUENTS_PUT, &rows, f, NULL);
 }

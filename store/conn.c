@@ -406,6 +406,14 @@ enum err conn_run(struct conn *c, enum statement st, const struct params *p, str
     return e;
 }
 
+enum err conn_write_by_key(struct conn *c, bool once, struct fault *f)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "session");
+    PARAMS(p, scratch);
+    params_bool(&p, once);
+    return conn_run(c, SQL_WRITE_BY_KEY, &p, f, NULL);
+}
+
 enum err conn_stream(
         struct conn *c, enum statement st, conn_row_fn *each, void *arg, struct fault *f)
 {

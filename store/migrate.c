@@ -19,8 +19,8 @@ static void checksum_of(const struct migration *m, char hex[65])
 static enum err too_new(int64_t theirs, struct fault *f)
 {
     enum err e = fault_set(f, ERR_STORE,
-            "the database has schema %lld, this vigil knows schemas up to %zu",
-            (long long)theirs, migration_count);
+            "the database has schema %lld, this vigil knows schemas up to %d",
+            (long long)theirs, migrations[migration_count - 1].number);
     fault_hint(f, "It was used by a newer vigil; install that one, or name another database.");
     return e;
 }
@@ -31,6 +31,14 @@ static enum err too_different(const struct migration *m, struct fault *f)
             "schema %d of the database (%s) was made by a different vigil", m->number, m->name);
     fault_hint(f, "Use the vigil that made it, or name another database.");
     return e;
+}
+
+static const struct migration *numbered(int64_t number)
+{
+    for (size_t i = 0; i < migration_count; i++)
+        if (migrations[i].number == number)
+            return &migrations[i];
+    return NULL;
 }
 
 /* How many migrations are there, and are they ours? (3) */
@@ -50,11 +58,12 @@ static enum err look(struct conn *c, struct fault *f, size_t *ret_applied)
     for (int i = 0; i < PQntuples(list); i++) {
         char hex[65];
         int64_t number = result_int(list, i, 0);
-        if (number > (int64_t)migration_count)
+        const struct migration *m = numbered(number);
+        if (!m)
             return too_new(result_int(list, PQntuples(list) - 1, 0), f);
-        checksum_of(&migrations[number - 1], hex);
+        checksum_of(m, hex);
         if (strcmp(hex, PQgetvalue(list, i, 1)) != 0)
-            return too_different(&migrations[number - 1], f);
+            return too_different(m, f);
     }
     *ret_applied = (size_t)PQntuples(list);
     return OK;
@@ -132,8 +141,9 @@ enum err migrate(struct conn *c, bool may_change, bool quiet, msec now, struct f
         return e;
     if (!may_change) {
         e = fault_set(f, ERR_STORE,
-                "the running engine uses schema %zu, this vigil needs schema %zu", applied,
-                migration_count);
+                "the running engine uses schema %d, this vigil needs schema %d",
+                applied ? migrations[applied - 1].number : 0,
+                migrations[migration_count - 1].number);
         fault_hint(f, "Stop the engine and start it again with this vigil.");
         return e;
     }

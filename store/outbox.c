@@ -6,6 +6,9 @@
  *  (2) A lane is locked by one statement and read by the next, so that what was owed
  *      meanwhile is seen: a wake-up is never lost.
  *  (3) Held-back messages (quiet hours, a day's number) are collected into one.
+ *  (4) While a lane is claimed its row says that nothing is due.  So whoever owes something
+ *      meanwhile writes to the row, and waits for us if we are settling it, or makes us wait;
+ *      else both could go away believing that the other sees to it.
  */
 #include "store/outbox_int.h"
 #include "base/str.h"
@@ -20,45 +23,98 @@ static const char *copy(struct arena *life, const PGresult *r, int row, int colu
     return text ? arena_strdup(life, text) : NULL;
 }
 
-enum { COLUMN_LANE = 33, COLUMN_COUNT = 34 };
+/* A row read from left to right: OWED_COLUMNS and what follows them. */
+struct cells {
+    struct arena *life;
+    const PGresult *r;
+    int row, at;
+};
+
+static int64_t next_int(struct cells *c)
+{
+    return result_int(c->r, c->row, c->at++);
+}
+
+static msec next_time(struct cells *c)
+{
+    return result_time(c->r, c->row, c->at++);
+}
+
+static const char *next_text(struct cells *c)
+{
+    return copy(c->life, c->r, c->row, c->at++);
+}
+
+enum { COLUMN_MESSAGE = 1, COLUMN_LANE = 33, COLUMN_COUNT = 34 };
 
 static void read_owed(struct arena *life, const PGresult *r, int row, struct store_owed *o)
 {
-    *o = (struct store_owed){
-            .id = result_int(r, row, 0),
-            .bundle = result_int(r, row, 1),
-            .change = result_int(r, row, 2),
-            .sentinel_id = result_int(r, row, 3),
-            .kind = copy(life, r, row, 4),
-            .words = copy(life, r, row, 5),
-            .at = result_time(r, row, 6),
-            .due = result_time(r, row, 7),
-            .attempts = result_int(r, row, 8),
-            .sentinel = copy(life, r, row, 9),
-            .owner = copy(life, r, row, 10),
-            .url = copy(life, r, row, 11),
-            .monitor = copy(life, r, row, 12),
-            .topic = copy(life, r, row, 13),
-            .presentation = copy(life, r, row, 14),
-            .priority = result_int(r, row, 15),
-            .old_version = result_int(r, row, 16),
-            .new_version = result_int(r, row, 17),
-            .inserted = result_int(r, row, 18),
-            .deleted = result_int(r, row, 19),
-            .updated = result_int(r, row, 20),
-            .moved = result_int(r, row, 21),
-            .summary = copy(life, r, row, 22),
-            .detail = copy(life, r, row, 23),
-            .last_modified = copy(life, r, row, 24),
-            .last_evaluated = result_time(r, row, 25),
-            .last_notified = result_time(r, row, 26),
-            .installed = result_time(r, row, 27),
-            .ends = result_time(r, row, 28),
-            .notifications = result_int(r, row, 29),
-            .evaluations = result_int(r, row, 30),
-            .page_id = result_int(r, row, 31),
-            .last_seen = result_time(r, row, 32),
-    };
+    struct cells c = {life, r, row, 0};
+    o->id = next_int(&c);
+    o->bundle = next_int(&c);
+    o->change = next_int(&c);
+    o->sentinel_id = next_int(&c);
+    o->kind = next_text(&c);
+    o->words = next_text(&c);
+    o->at = next_time(&c);
+    o->due = next_time(&c);
+    o->attempts = next_int(&c);
+    o->sentinel = next_text(&c);
+    o->owner = next_text(&c);
+    o->url = next_text(&c);
+    o->monitor = next_text(&c);
+    o->topic = next_text(&c);
+    o->presentation = next_text(&c);
+    o->priority = next_int(&c);
+    o->old_version = next_int(&c);
+    o->new_version = next_int(&c);
+    o->inserted = next_int(&c);
+    o->deleted = next_int(&c);
+    o->updated = next_int(&c);
+    o->moved = next_int(&c);
+    o->summary = next_text(&c);
+    o->detail = next_text(&c);
+    o->last_modified = next_text(&c);
+    o->last_evaluated = next_time(&c);
+    o->last_notified = next_time(&c);
+    o->installed = next_time(&c);
+    o->ends = next_time(&c);
+    o->notifications = next_int(&c);
+    o->evaluations = next_int(&c);
+    o->page_id = next_int(&c);
+    o->last_seen = next_time(&c);
+}
+
+/* ---- columns of rows, as arrays ---- */
+
+static void arrays_begin(struct buf *columns, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        buf_init(&columns[k], ARRAY_BYTES);
+        array_begin(&columns[k]);
+    }
+}
+
+static void arrays_end(struct buf *columns, size_t n, struct params *p)
+{
+    for (size_t k = 0; k < n; k++) {
+        array_end(&columns[k]);
+        params_text(p, buf_text(&columns[k]));
+    }
+}
+
+static void arrays_done(struct buf *columns, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        buf_done(&columns[k]);
+}
+
+static void put_time(struct buf *column, struct arena *scratch, msec at)
+{
+    if (at == MSEC_NEVER)
+        array_text(column, scratch, NULL);
+    else
+        array_int(column, at);
 }
 
 /* ---- claiming ---- */
@@ -150,6 +206,7 @@ static enum err claim_lanes(struct conn *c, struct store_claim_job *job, const s
     params_int(&p, job->most_lanes);
     params_int(&p, job->most_a_day);
     params_text(&p, h->day);
+    params_int(&p, job->gather);
     enum err e = conn_run(c, SQL_CLAIM, &p, f, &r);
     if (e)
         return e;
@@ -168,19 +225,26 @@ static enum err claim_lanes(struct conn *c, struct store_claim_job *job, const s
     return OK;
 }
 
+/* The lanes that were claimed, or only those whose messages are of several. */
+static size_t put_claimed(const struct store_claim_job *job, bool only_bundles, struct buf *ids)
+{
+    size_t n = 0;
+    array_begin(ids);
+    for (size_t i = 0; i < job->nlanes; i++)
+        if (!only_bundles || job->lanes[i].is_bundle) {
+            array_int(ids, job->lanes[i].id);
+            n++;
+        }
+    array_end(ids);
+    return n;
+}
+
+/* What is due in a lane of that kind becomes one message, unless one is under way. */
 static enum err bundle(struct conn *c, const struct store_claim_job *job, struct arena *scratch,
         struct fault *f)
 {
     BUF(ids, ARRAY_BYTES);
-    bool any = false;
-    array_begin(&ids);
-    for (size_t i = 0; i < job->nlanes; i++)
-        if (job->lanes[i].is_bundle) {
-            array_int(&ids, job->lanes[i].id);
-            any = true;
-        }
-    array_end(&ids);
-    if (!any)
+    if (!put_claimed(job, /* only_bundles= */ true, &ids))
         return OK;
     PARAMS(p, scratch);
     params_text(&p, buf_text(&ids));
@@ -208,9 +272,10 @@ static void take_rows(struct store_claim_job *job, const PGresult *r)
             end++;
         l->owed = arena_array_of(job->life, (size_t)(end - row), struct store_owed);
         while (row < end) {
-            int64_t message = result_int(r, row, 1), all = result_int(r, row, COLUMN_COUNT);
+            int64_t message = result_int(r, row, COLUMN_MESSAGE),
+                    all = result_int(r, row, COLUMN_COUNT);
             int n = 0;
-            while (row + n < end && result_int(r, row + n, 1) == message)
+            while (row + n < end && result_int(r, row + n, COLUMN_MESSAGE) == message)
                 n++;
             if (l->nowed > 0 && (n < all || l->is_bundle))
                 break; /* what is not bundled yet will be by the next claim */
@@ -229,14 +294,10 @@ static void take_rows(struct store_claim_job *job, const PGresult *r)
 static enum err take(
         struct conn *c, struct store_claim_job *job, struct arena *scratch, struct fault *f)
 {
-    if (!job->nlanes)
-        return OK;
     BUF(ids, ARRAY_BYTES);
     RESULT r = NULL;
-    array_begin(&ids);
-    for (size_t i = 0; i < job->nlanes; i++)
-        array_int(&ids, job->lanes[i].id);
-    array_end(&ids);
+    if (!put_claimed(job, /* only_bundles= */ false, &ids))
+        return OK;
     PARAMS(p, scratch);
     params_text(&p, buf_text(&ids));
     params_time(&p, job->now);
@@ -250,9 +311,12 @@ static enum err find_next(
         struct conn *c, struct store_claim_job *job, struct arena *scratch, struct fault *f)
 {
     RESULT r = NULL;
+    if (job->nlanes == job->most_lanes)
+        return OK; /* there may be more now */
     PARAMS(p, scratch);
     params_time(&p, job->now);
     params_int(&p, job->before_end);
+    params_int(&p, job->gather);
     enum err e = conn_run(c, SQL_NEXT_DUE, &p, f, &r);
     if (!e)
         job->next_at = result_time(r, 0, 0);
@@ -292,29 +356,23 @@ static enum err mark(struct conn *c, const struct store_settle_job *job, struct 
 {
     static const char *const words[] = {
             [STORE_SENT] = "sent", [STORE_DEAD] = "dead", [STORE_AGAIN] = "pending"};
-    struct buf a[5];
-    enum err e = OK;
+    enum { ID, STATE, ATTEMPTS, ERROR, AT, COLUMNS };
+    struct buf column[COLUMNS];
     if (!job->nmarks)
         return OK;
     PARAMS(p, scratch);
-    for (size_t k = 0; k < countof(a); k++) {
-        buf_init(&a[k], ARRAY_BYTES);
-        array_begin(&a[k]);
-        for (size_t i = 0; i < job->nmarks; i++) {
-            const struct store_mark *m = &job->marks[i];
-            if (k == 1)
-                array_text(&a[k], scratch, words[m->fate]);
-            else if (k == 3)
-                array_text(&a[k], scratch, m->error);
-            else
-                array_int(&a[k], k == 0 ? m->id : k == 2 ? m->attempts : m->at);
-        }
-        array_end(&a[k]);
-        params_text(&p, buf_text(&a[k]));
+    arrays_begin(column, COLUMNS);
+    for (size_t i = 0; i < job->nmarks; i++) {
+        const struct store_mark *m = &job->marks[i];
+        array_int(&column[ID], m->id);
+        array_text(&column[STATE], scratch, words[m->fate]);
+        array_int(&column[ATTEMPTS], m->attempts);
+        array_text(&column[ERROR], scratch, m->error);
+        array_int(&column[AT], m->at);
     }
-    e = conn_run(c, SQL_MARK, &p, f, NULL);
-    for (size_t k = 0; k < countof(a); k++)
-        buf_done(&a[k]);
+    arrays_end(column, COLUMNS, &p);
+    enum err e = conn_run(c, SQL_MARK, &p, f, NULL);
+    arrays_done(column, COLUMNS);
     return e;
 }
 
@@ -342,40 +400,32 @@ static enum err find_lanes(struct conn *c, enum statement st,
 static enum err settle_lanes(struct conn *c, const struct store_settle_job *job,
         const bool *locked, struct arena *scratch, struct fault *f)
 {
-    struct buf a[6];
+    enum { ID, RELEASE, ATTEMPTS, FAILING, NOT_BEFORE, MESSAGES, COLUMNS };
+    struct buf column[COLUMNS];
     PARAMS(p, scratch);
-    for (size_t k = 0; k < countof(a); k++) {
-        buf_init(&a[k], ARRAY_BYTES);
-        array_begin(&a[k]);
-        for (size_t i = 0; i < job->nlanes; i++) {
-            const struct store_settled *l = &job->lanes[i];
-            if (!locked[i])
-                continue;
-            msec at = k == 3 ? l->failing_since : l->not_before;
-            if (k == 1)
-                array_bool(&a[k], l->release);
-            else if ((k == 3 || k == 4) && at == MSEC_NEVER)
-                array_text(&a[k], scratch, NULL);
-            else
-                array_int(&a[k], k == 0   ? l->id
-                                 : k == 2 ? l->attempts
-                                 : k == 5 ? l->messages
-                                          : at);
-        }
-        array_end(&a[k]);
-        params_text(&p, buf_text(&a[k]));
+    arrays_begin(column, COLUMNS);
+    for (size_t i = 0; i < job->nlanes; i++) {
+        const struct store_settled *l = &job->lanes[i];
+        if (!locked[i])
+            continue;
+        array_int(&column[ID], l->id);
+        array_bool(&column[RELEASE], l->release);
+        array_int(&column[ATTEMPTS], l->attempts);
+        put_time(&column[FAILING], scratch, l->failing_since);
+        put_time(&column[NOT_BEFORE], scratch, l->not_before);
+        array_int(&column[MESSAGES], l->messages);
     }
+    arrays_end(column, COLUMNS, &p);
     params_time(&p, job->now);
     enum err e = conn_run(c, SQL_LANES_SETTLE, &p, f, NULL);
     PARAMS(q, scratch);
-    params_text(&q, buf_text(&a[0]));
-    params_text(&q, buf_text(&a[5]));
+    params_text(&q, buf_text(&column[ID]));
+    params_text(&q, buf_text(&column[MESSAGES]));
     params_time(&q, job->now);
     params_text(&q, job->zone);
     if (!e)
         e = conn_run(c, SQL_TOLD, &q, f, NULL);
-    for (size_t k = 0; k < countof(a); k++)
-        buf_done(&a[k]);
+    arrays_done(column, COLUMNS);
     return e;
 }
 
@@ -449,28 +499,44 @@ enum err outbox_apply(struct conn *c, struct store_job *job, const char *session
     return ERR_STORE;
 }
 
+/* ---- once, when an engine starts ---- */
+
+static enum err put_operators_tells(struct conn *c, const struct store_outbox_options *o,
+        struct arena *scratch, struct fault *f)
+{
+    enum { METHOD, TARGET, COLUMNS };
+    struct buf column[COLUMNS];
+    PARAMS(p, scratch);
+    arrays_begin(column, COLUMNS);
+    for (size_t i = 0; i < o->nalways; i++) {
+        array_text(&column[METHOD], scratch, o->always[i].method);
+        array_text(&column[TARGET], scratch, o->always[i].target);
+    }
+    arrays_end(column, COLUMNS, &p);
+    enum err e = conn_run(c, SQL_OPERATOR_TELLS_DROP, &p, f, NULL);
+    if (!e && o->nalways)
+        e = conn_run(c, SQL_OPERATOR_TELLS_PUT, &p, f, NULL);
+    arrays_done(column, COLUMNS);
+    return e;
+}
+
+static enum err combine(struct conn *c, bool combined, struct arena *scratch, struct fault *f)
+{
+    PARAMS(p, scratch);
+    params_bool(&p, combined);
+    enum err e = conn_run(c, SQL_LANES_COMBINE, &p, f, NULL);
+    return e ? e : conn_run(c, SQL_TELLS_COMBINE, &p, f, NULL);
+}
+
 enum err outbox_prepare(struct conn *c, const struct store_outbox_options *o,
         struct arena *scratch, struct fault *f)
 {
-    BUF(methods, ARRAY_BYTES);
-    BUF(targets, ARRAY_BYTES);
-    array_begin(&methods);
-    array_begin(&targets);
-    for (size_t i = 0; i < o->nalways; i++) {
-        array_text(&methods, scratch, o->always[i].method);
-        array_text(&targets, scratch, o->always[i].target);
-    }
-    array_end(&methods);
-    array_end(&targets);
-    PARAMS(n, scratch);
-    params_int(&n, o->failing_after);
-    enum err e = conn_run(c, SQL_FAILING_AFTER, &n, f, NULL);
     PARAMS(p, scratch);
-    params_text(&p, buf_text(&methods));
-    params_text(&p, buf_text(&targets));
+    params_int(&p, o->failing_after);
+    enum err e = conn_run(c, SQL_FAILING_AFTER, &p, f, NULL);
     if (!e)
-        e = conn_run(c, SQL_OPERATOR_TELLS_DROP, &p, f, NULL);
-    if (!e && o->nalways)
-        e = conn_run(c, SQL_OPERATOR_TELLS_PUT, &p, f, NULL);
+        e = put_operators_tells(c, o, scratch, f);
+    if (!e)
+        e = combine(c, o->combined, scratch, f);
     return e || !o->has_feeds ? e : conn_run(c, SQL_BULLETIN_LANES, NULL, f, NULL);
 }

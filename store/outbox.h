@@ -48,13 +48,14 @@ struct store_claim_job {
     int quiet_from, quiet_to; /* minutes of the day; equal: none */
     int64_t most_a_day;       /* messages to a user; 0: any number */
     msec before_end;          /* how long before its end a sentinel's owner is told; 0: not */
+    msec gather;              /* how long a message of several waits for more of them */
     unsigned most_lanes;
     const int64_t *held; /* lanes this engine still works on */
     size_t nheld;
     struct arena *life; /* for the results */
     struct store_lane *lanes;
     size_t nlanes;
-    msec next_at; /* when the next lane is due; MSEC_NEVER: none is */
+    msec next_at; /* when the next lane is due; MSEC_NEVER: none is, or there may be more now */
 };
 
 enum store_fate { STORE_SENT, STORE_DEAD, STORE_AGAIN };
@@ -105,11 +106,13 @@ struct store_outbox_hooks {
 };
 
 /* `always`: receivers of everything, chosen by the operator; `failing_after`: so many failed
- * fetches in a row are worth telling. */
+ * fetches in a row are worth telling; `combined`: one lane for all of a user's sentinels, which
+ * holds for those that are there already, too. */
 struct store_outbox_options {
     const struct store_tell *always;
     size_t nalways;
     bool has_feeds; /* bulletins are also written outside the database */
+    bool combined;
     unsigned failing_after;
 };
 

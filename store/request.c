@@ -136,8 +136,9 @@ static enum err run_once(struct store *s, struct store_job *job, struct arena *s
     if (job->kind == STORE_JOB_LOAD) /* reading needs no transaction */
         return apply(&s->conn, job, clock_wall(s->options.clock), scratch, f);
     enum err e = conn_run(&s->conn, SQL_BEGIN, NULL, f, NULL);
-    bool writes = job->kind != STORE_JOB_LOAD;
-    if (!e && writes && s->options.role == STORE_COMMAND)
+    if (!e)
+        e = conn_write_by_key(&s->conn, /* once= */ true, f);
+    if (!e && s->options.role == STORE_COMMAND)
         e = conn_run(&s->conn, SQL_COMMAND_LOCK, NULL, f, &free_to_write);
     if (!e && free_to_write && PQgetvalue(free_to_write, 0, 0)[0] != 't') {
         s->conn.trouble = CONN_FINE;

@@ -81,7 +81,7 @@ MUST_USE enum err store_restore_end(struct store *s, struct fault *f);
 
 /* Each is one prepared SELECT over the public views; see store/query.c for parameters. */
 enum store_query {
-    STORE_Q_LIST,          /* $1 state or NULL, $2 owner or NULL: rows of vigil.status */
+    STORE_Q_LIST,          /* $1 state, $2 owner, $3 topic, each or NULL: of vigil.status */
     STORE_Q_SHOW,          /* $1 name: one row of vigil.status, all columns + definition */
     STORE_Q_CHANGES,       /* $1 name or NULL, $2 since (timestamptz text) or NULL, $3 limit */
     STORE_Q_CHANGES_AFTER, /* $1 name or NULL, $2 change id: those after it, by id */
@@ -368,7 +368,6 @@ struct store_step {
     const struct store_sight *sights; /* and what it begins with on its further pages */
     size_t nsights;
     int64_t ret_id, ret_page_id;
-    bool ret_page_is_new;
 };
 
 struct store_plan_job {

@@ -97,6 +97,8 @@ MUST_USE enum err conn_settle(struct conn *c, struct fault *f);
 typedef void conn_row_fn(const PGresult *row, void *arg);
 MUST_USE enum err conn_stream(
         struct conn *c, enum statement st, conn_row_fn *each, void *arg, struct fault *f);
+/* What is written from now on, or once: in this transaction, is found by its keys. */
+MUST_USE enum err conn_write_by_key(struct conn *c, bool once, struct fault *f);
 /* Ends a transaction that failed; what the failure was is kept in `c`. */
 void conn_roll_back(struct conn *c);
 /* Runs a whole script (a migration), not prepared. */
@@ -111,6 +113,42 @@ int64_t result_int(const PGresult *r, int row, int column);      /* null is 0 */
 msec result_time(const PGresult *r, int row, int column);        /* null is MSEC_NEVER */
 const char *result_text(const PGresult *r, int row, int column); /* null is NULL */
 int64_t result_affected(PGresult *r);
+
+/* ---- columns.c: many rows for one statement ---- */
+enum { COLUMNS_MAX = 24 };
+
+struct column {
+    uint32_t type; /* 0: nothing was put yet */
+    bool has_null;
+    struct buf bytes;
+};
+
+struct columns {
+    struct arena *scratch;
+    int count, at; /* at: where the next value goes */
+    size_t rows;
+    struct column all[COLUMNS_MAX];
+};
+
+void columns_init(struct columns *c, struct arena *scratch, int count);
+void columns_done(struct columns *c);
+#define COLUMNS(name, arena, count)                                                            \
+    CLEANUP(columns_done) struct columns name;                                                 \
+    columns_init(&name, arena, count)
+/* Values row by row, from left to right; what is null is as for params_. */
+void columns_int(struct columns *c, int64_t n);
+void columns_id(struct columns *c, int64_t id);
+void columns_time(struct columns *c, msec at);
+void columns_bool(struct columns *c, bool b);
+void columns_text(struct columns *c, const char *s);
+void columns_json(struct columns *c, const char *s);
+void columns_bytes(struct columns *c, const void *bytes, size_t len); /* NULL is null */
+void columns_raw_text(struct columns *c, const char *s);
+/* There must be rows.  The arrays are borrowed until the statement is sent. */
+MUST_USE enum err columns_params(struct columns *c, struct params *p, struct fault *f);
+/* conn_run with the columns as all there is; without rows nothing is run. */
+MUST_USE enum err columns_run(struct conn *conn, enum statement st, struct columns *c,
+        struct fault *f, PGresult **ret_result);
 
 /* ---- zip.c ---- */
 size_t zip_most(size_t len); /* what a frame of so many bytes takes at most */
@@ -139,25 +177,14 @@ MUST_USE enum err migrate_set_up_roles(struct conn *c, bool quiet, struct fault 
 /* ---- apply*.c: a job in the transaction that is open ---- */
 MUST_USE enum err apply(struct conn *c, struct store_job *job, msec now, struct arena *scratch,
         struct fault *f);
-MUST_USE enum err apply_version(
-        struct conn *c, struct store_version_job *job, struct arena *scratch, struct fault *f);
-/* In this order, which is also that of the versions of a page. */
+/* Of jobs of one kind, in this order, which is also that of the versions of a page. */
 MUST_USE enum err apply_versions(struct conn *c, struct store_version_job *const *jobs,
         size_t n, struct arena *scratch, struct fault *f);
-MUST_USE enum err apply_touch(
-        struct conn *c, struct store_touch_job *job, struct arena *scratch, struct fault *f);
-/* apply_sight.c: what sentinels keep in mind */
-MUST_USE enum err put_sights(struct conn *c, const struct store_sight *sights, size_t n,
+MUST_USE enum err apply_touches(struct conn *c, struct store_touch_job *const *jobs, size_t n,
         struct arena *scratch, struct fault *f);
-MUST_USE enum err put_notes(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f);
-MUST_USE enum err put_constituents(struct conn *c, const struct store_version_job *job,
-        struct arena *scratch, struct fault *f);
-MUST_USE enum err apply_plan(struct conn *c, struct store_plan_job *job, msec now,
-        struct arena *scratch, struct fault *f);
+
 MUST_USE enum err apply_load(
         struct conn *c, struct store_load_job *job, struct arena *scratch, struct fault *f);
-
 /* A body of the store, whole, whatever it is kept as. */
 MUST_USE enum err load_body(struct conn *c, const void *sha256, struct arena *scratch,
         struct fault *f, struct buf *body);

@@ -16,7 +16,7 @@ static const msec longest_wait = 30 * MSEC_PER_SECOND;
 /* A statement that times out again and again is the job's fault, not the server's. */
 enum { TIMEOUTS_MAX = 5 };
 
-/* Versions whose steps are taken together. */
+/* Jobs that are written together. */
 enum { SIDE_BY_SIDE = 128 };
 
 static bool only_reads(const struct list *group)
@@ -43,27 +43,53 @@ static enum err sign(
     return fault_set(f, ERR_STORE, "another engine has written to the database");
 }
 
-/* The jobs in their order; versions that stand side by side together. */
+/* Jobs of one kind that stand side by side are written together. */
+static enum err apply_some(struct store_writer *w, struct store_job *const *some, size_t n,
+        struct arena *scratch, struct fault *f)
+{
+    struct store_version_job *versions[SIDE_BY_SIDE];
+    struct store_touch_job *touches[SIDE_BY_SIDE];
+    enum err e = OK;
+    switch (some[0]->kind) {
+    case STORE_JOB_VERSION:
+        for (size_t i = 0; i < n; i++)
+            versions[i] = container_of(some[i], struct store_version_job, job);
+        return apply_versions(&w->conn, versions, n, scratch, f);
+    case STORE_JOB_TOUCH:
+        for (size_t i = 0; i < n; i++)
+            touches[i] = container_of(some[i], struct store_touch_job, job);
+        return apply_touches(&w->conn, touches, n, scratch, f);
+    case STORE_JOB_PLAN:
+    case STORE_JOB_LOAD:
+    case STORE_JOB_CLAIM:
+    case STORE_JOB_SETTLE:
+    case STORE_JOB_BULLETIN:
+    case STORE_JOB_PUBLISH:
+        break;
+    }
+    for (size_t i = 0; !e && i < n; i++)
+        e = apply(&w->conn, some[i], clock_wall(w->store->options.clock), scratch, f);
+    return e;
+}
+
+/* The jobs in their order. */
 static enum err apply_all(struct store_writer *w, const struct list *group,
         struct arena *scratch, struct fault *f)
 {
-    msec now = clock_wall(w->store->options.clock);
-    struct store_version_job *some[SIDE_BY_SIDE];
+    struct store_job *some[SIDE_BY_SIDE];
     size_t n = 0;
     enum err e = OK;
     list_each (l, group) {
         struct store_job *job = list_entry(l, struct store_job, link);
-        bool is_version = job->kind == STORE_JOB_VERSION;
-        if (is_version)
-            some[n++] = container_of(job, struct store_version_job, job);
-        if (!e && n && (!is_version || n == SIDE_BY_SIDE || l->next == group))
-            e = apply_versions(&w->conn, some, n, scratch, f);
-        if (!is_version || n == SIDE_BY_SIDE)
+        if (n && (n == SIDE_BY_SIDE || job->kind != some[0]->kind)) {
+            e = apply_some(w, some, n, scratch, f);
             n = 0;
-        if (!e && !is_version)
-            e = apply(&w->conn, job, now, scratch, f);
+        }
+        if (e)
+            break;
+        some[n++] = job;
     }
-    return e;
+    return e ? e : apply_some(w, some, n, scratch, f);
 }
 
 /* Places by what the group begins with, so that each kind of commit can be cut off. */

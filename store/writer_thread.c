@@ -107,6 +107,13 @@ static enum err see_to_server(struct store_writer *w, struct fault *f)
     return seen_to ? f->code : fault_set(f, ERR_STORE, "the engine is stopping");
 }
 
+/* What a new connection of the thread is told before anything else. */
+static enum err begin_session(struct store_writer *w, struct fault *f)
+{
+    enum err e = conn_write_by_key(&w->conn, /* once= */ false, f);
+    return e ? e : conn_run(&w->conn, SQL_LISTEN_REQUESTS, NULL, f, NULL);
+}
+
 static enum err connect_once(struct store_writer *w, struct fault *f, int64_t *ret_job)
 {
     struct conn_target t;
@@ -117,7 +124,7 @@ static enum err connect_once(struct store_writer *w, struct fault *f, int64_t *r
     if (!e)
         e = engine_lock_regain(&w->conn, w->store, w->lock_backend, f, ret_job);
     if (!e)
-        e = conn_run(&w->conn, SQL_LISTEN_REQUESTS, NULL, f, NULL);
+        e = begin_session(w, f);
     if (e) {
         conn_close(&w->conn);
         return e;
@@ -278,7 +285,7 @@ void *writer_main(void *arg)
     struct list group;
     int64_t committed;
     list_init(&group);
-    enum err e = conn_run(&w->conn, SQL_LISTEN_REQUESTS, NULL, &why, NULL);
+    enum err e = begin_session(w, &why);
     while (!atomic_load(&w->give_up)) {
         if (e) {
             writer_unavailable(w, &why);

@@ -9,9 +9,11 @@ all that were ever saved, so a part can be run again alone:
     r.bar("CPU of one cycle, of urlwatch's", want=0.1, got=0.03)
     r.save()
 """
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +28,7 @@ os.environ.setdefault("VIGIL", os.path.join(BUILD, "engine", "vigil"))
 sys.path.insert(0, os.path.join(TOP, "tests", "e2e"))
 from harness import VIGIL, Postgres, Vigil, wait_until  # noqa: E402, F401
 
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that everything started is stopped
 TICKS = os.sysconf("SC_CLK_TCK")
 # One host with thousands of pages, all our own: politeness would be all that is measured.
 EAGER = ["--allow", "127.0.0.0/8", "--set", "fetch.min_interval=1s", "--set", "fetch.jitter=0",
@@ -97,11 +100,16 @@ class Watched:
         try:
             self.out, self.err = self.process.communicate(timeout=kill_after)
         except subprocess.TimeoutExpired:
-            for pid in reversed(tree(self.process.pid)):
-                os.kill(pid, 9)
+            for pid in tree(self.process.pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             self.out, self.err = self.process.communicate()
-        done.set()
-        sampler.join()
+        finally:
+            done.set()
+            sampler.join()
+            if self.process.poll() is None:
+                self.process.terminate()
+                self.process.wait()
         after = os.times()
         self.wall = time.monotonic() - begun
         self.cpu = (after.children_user + after.children_system
@@ -126,6 +134,7 @@ class Living:
         self.pages = pages
         self.home = tempfile.mkdtemp(prefix="lv-", dir="/tmp")
         self.log = os.path.join(self.home, "truth")
+        self.read = 0
 
     def __enter__(self):
         self.process = subprocess.Popen([program("servers", "living"), str(self.pages), self.log],
@@ -146,21 +155,29 @@ class Living:
 
     def turn(self, kind, pages):
         self.process.stdin.writelines(f"turn {kind} {n}\n" for n in pages)
+        self.sync()
 
     def fail(self, how, pages):
         self.process.stdin.writelines(f"fail {how} {n}\n" for n in pages)
+        self.sync()
 
     def sync(self):
         self.process.stdin.write("sync\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
-    def truth(self, word="made"):
-        """Lines of the log that begin with this word, as (kind, page)."""
+    def seen(self):
+        """{page: kinds} of changes that whole answers showed since this was asked last."""
+        found = {}
         self.sync()
         with open(self.log) as f:
-            rows = (line.split() for line in f)
-            return [(kind, int(page)) for what, kind, page in rows if what == word]
+            f.seek(self.read)
+            for line in f:
+                what, kind, page = line.split()
+                if what == "seen":
+                    found.setdefault(int(page), set()).add(kind)
+            self.read = os.path.getsize(self.log)
+        return found
 
 
 def served(before, after):

@@ -36,7 +36,8 @@ class Running(Vigil):
         self.add(f"CREATE SENTINEL News USING {site().url}/news MONITOR any change "
                  f"FETCH EVERY 1 second;"
                  f"CREATE SENTINEL refs USING {site().url}/news MONITOR links FETCH EVERY 1 second;"
-                 f"CREATE SENTINEL later USING {site().url}/news MONITOR links FROM now + 1 day;")
+                 f"CREATE SENTINEL later USING {site().url}/news MONITOR links FROM now + 1 day"
+                 " TOPIC 'what''s \\ new';")
         wait_until(lambda: self.sql("SELECT count(*) FROM vigil.versions") == "1")
         site().put("/news", "<p>loud</p>")
         wait_until(lambda: self.sql("SELECT count(*) FROM vigil.changes") == "1")
@@ -260,12 +261,31 @@ def _():
         contains(v.run("settings", "--config", v.home, code=1).stderr, v.home)
 
 
+@test("check refuses what cannot be computed, as add would")
+def _():
+    with nowhere() as v:
+        for monitor, says in (("keywords {'...'}", "has no letter or digit"),
+                              ("any change raw changed > 50%", "cannot be asked"),
+                              ("regexp 'a' on source in css 'p'", "has no regions")):
+            text = f"CREATE SENTINEL s USING https://x.org MONITOR {monitor};"
+            refused = v.run("check", "-", input=text, code=1).stderr
+            contains(refused, "(stdin):1:39: error: E090: ")
+            contains(refused, says)
+
+
 @test("types lists what can be monitored")
 def _():
     with nowhere() as v:
         names = [r["type"] for r in v.rows("types")]
         assert "any change" in names and "links" in names, names
         contains(v.run("types").stdout, "links")
+
+
+@test("a file is explained by the settings of the running engine")
+def _():
+    v = running()
+    text = f"CREATE SENTINEL soon USING {site().url}/news MONITOR links FETCH EVERY 1 second;"
+    contains(v.run("explain", "-", input=text, settings=[]).stdout, "soon")
 
 
 # ---- with an engine ---------------------------------------------------------------------------
@@ -294,6 +314,8 @@ def _():
     me = row["owner"]
     equal(len(v.rows("list", "--user", me)), 3)
     equal(v.rows("list", "--user", "nobody-here"), [])
+    equal([r["name"] for r in v.rows("list", "--topic", "what's \\ new")], ["later"])
+    equal(v.rows("list", "--topic", "what's"), [])
     text = v.run("list").stdout
     for word in ("name", "state", "News", "refs", "later", "waiting", "active", "any change"):
         contains(text, word)

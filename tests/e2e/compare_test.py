@@ -6,6 +6,7 @@ others.  A list that is not named is empty; `...` in place of all lists: not loo
 """
 from concurrent.futures import ThreadPoolExecutor
 
+from compare_cases import GROUPS
 from harness import *
 
 BASE = "http://x.org/d/p.html"
@@ -306,7 +307,10 @@ def wrong(number, case):
 
 
 def check(prefixes):
-    chosen = [(i, c) for i, c in enumerate(CASES) if c[0].split()[0][:2] in prefixes.split()]
+    check_all([(i, c) for i, c in enumerate(CASES) if c[0].split()[0][:2] in prefixes.split()])
+
+
+def check_all(chosen):
     if SLOW > 1:  # under a sanitizer a sample does
         chosen = chosen[::4]
     assert chosen
@@ -325,6 +329,8 @@ for sentence, prefixes in [
         ("elements", "XM"),
         ("regions, ratios and other sorts of pages", "re RA te js da em fr")]:
     test(f"compare: {sentence}")(lambda prefixes=prefixes: check(prefixes))
+for sentence, cases in GROUPS.items():
+    test(sentence)(lambda cases=cases: check_all(list(enumerate(cases, 1000))))
 
 
 # ---- composites: three values

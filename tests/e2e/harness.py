@@ -151,7 +151,8 @@ class Vigil:
         return self.run("add", "-", input=definitions, code=code, **kw)
 
     def rows(self, *words, **kw):
-        return [json.loads(line) for line in self.run(*words, "--json", **kw).stdout.splitlines()]
+        # Not splitlines: it knows more ends of lines than JSON does.
+        return [json.loads(line) for line in self.run(*words, "--json", **kw).stdout.split("\n") if line]
 
     def popen(self, *words, settings=TRY, **kw):
         """Starts a command that goes on; its output is lines of text."""

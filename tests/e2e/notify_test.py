@@ -4,7 +4,7 @@ import hmac
 import re
 
 from harness import *
-from receivers import Hook, Mails
+from receivers import Authority, Hook, Mails
 
 LOCAL = ["--set", "notify.allow=127.0.0.0/8"]
 pg = shared(Postgres)
@@ -215,7 +215,7 @@ def _():
 @test("notices are told once each: the page fails, it is back, the sentinel ended")
 def _():
     with Site() as site, Hook() as hook, Vigil(db=pg().database(),
-                                               args=settings(failing_after=2)) as v:
+                                               args=settings(failing_after=2, gather="0s")) as v:
         site.put("/p", "<p>0</p>")
         v.add(f"CREATE SENTINEL s USING {site.url}/p MONITOR links FETCH EVERY 1 second"
               f" NOTIFY BY webhook {hook.url}/ EVERY 1 hour;"
@@ -239,30 +239,72 @@ def _():
         equal(sum(1 for k in kinds if k[1] == "never started"), 1)
 
 
+authority = shared(lambda: contextlib.nullcontext(Authority()))
+MAIL = {"from": "vigil@example.org", "smtp_user": "ann", "smtp_password": "geheim"}
+
+
+def try_mail(v, mails, *more, code=0, **names):
+    done = v.run("test-notify", *settings(smtp=mails.url, **{**MAIL, **names}), *more, "email",
+                 "bo@example.org", code=code)
+    return done.stderr if code else done.stdout
+
+
 @test("a mail server that wants TLS and a password gets both, and nothing in clear")
 def _():
-    with Mails(user="ann", password="geheim", tls=True) as mails, Vigil() as v:
-        words = settings(smtp=mails.url, **{"from": "vigil@example.org"}, smtp_user="ann",
-                         smtp_password="geheim")
-        done = v.run("test-notify", *words, "email", "bo@example.org", code=2)
-        contains(done.stderr, "certificate")
-        equal(mails.logins, [])  # a certificate nobody vouches for: nothing was said
-        words += ["--set", f"notify.smtp_ca={mails.cert}"]
-        v.run("test-notify", *words, "email", "bo@example.org")
-        equal([(name, password, tls) for _, name, password, tls in mails.logins],
-              [(b"ann", b"geheim", True)])
-        equal(len(mails.mails), 1)
+    for kind in "tls", "smtps":
+        with Mails(user="ann", password="geheim", **{kind: authority().context()}) as mails, \
+                Vigil() as v:
+            contains(try_mail(v, mails, smtp_ca=authority().ca), "accepted")
+            equal([(name, password) for _, name, password, _ in mails.logins], [(b"ann", b"geheim")])
+            assert kind == "smtps" or mails.logins[0][3], "the password was not said in clear"
+            equal(len(mails.mails), 1)
+
+
+@test("a mail server's certificate that nobody vouches for, for another name, or of yesterday is refused")
+def _():
+    other = Authority()
+    for kind in "tls", "smtps":
+        for context, ca, why in [
+                (authority().context(), None, "is not trusted: unable to get local issuer"),
+                (other.context(), authority().ca, "is not trusted"),
+                (authority().context(name="DNS:mail.example.org"), authority().ca,
+                 "the certificate of 127.0.0.1 is not for that name"),
+                (authority().context(days=-1), authority().ca, "is not trusted: certificate has expired")]:
+            with Mails(user="ann", password="geheim", **{kind: context}) as mails, Vigil() as v:
+                said = try_mail(v, mails, code=2, **({"smtp_ca": ca} if ca else {}))
+                contains(said, why)
+                contains(said, "A real message would be tried again.")
+                equal((mails.logins, mails.tried), ([], 0))  # nothing was said to a stranger
+
+
+@test("TLS that is required and not offered, a wrong password, a file that is no certificate")
+def _():
     with Mails(user="ann", password="geheim") as mails, Vigil() as v:
-        words = settings(smtp=mails.url, **{"from": "vigil@example.org"}, smtp_user="ann",
-                         smtp_password="geheim")
-        contains(v.run("test-notify", *words, "email", "bo@example.org", code=2).stderr,
-                 "does not offer TLS")
+        contains(try_mail(v, mails, code=2), "does not offer TLS")
         equal(mails.logins, [])
-        words += ["--set", "notify.smtp_tls=never"]
-        contains(v.run("test-notify", *words, "email", "bo@example.org").stdout, "accepted")
-        words += ["--set", "notify.smtp_password=wrong"]
-        contains(v.run("test-notify", *words, "email", "bo@example.org", code=2).stderr,
+        contains(try_mail(v, mails, smtp_tls="never"), "accepted")
+        contains(try_mail(v, mails, smtp_tls="never", smtp_password="wrong", code=2),
                  "name and password")
+        contains(try_mail(v, mails, smtp_tls="sometimes", code=1), "required, offered or never")
+    with Mails(user="ann", password="geheim", tls=authority().context()) as mails, Vigil() as v:
+        said = try_mail(v, mails, smtp_ca="/nonexistent.pem", code=2)
+        contains(said, 'notify.smtp_ca: cannot read the certificates in "/nonexistent.pem"')
+        equal(mails.logins, [])
+
+
+@test("a webhook over TLS is posted only to who can prove the name")
+def _():
+    for context, why in [(authority().context(), "is not trusted"),
+                         (authority().context(name="DNS:hooks.example.org"), "certificate of 127.0.0.1")]:
+        with Hook(tls=context) as hook, Vigil() as v:
+            contains(v.run("test-notify", *LOCAL, "webhook", f"{hook.url}/", code=2).stderr, why)
+            equal(hook.got, [])
+    with Hook(tls=authority().context()) as hook, Vigil() as v:
+        contains(v.run("test-notify", *settings(ca=authority().ca), "webhook", f"{hook.url}/").stdout, "accepted")
+
+
+@test("answers of a mail server to this very mail: later, or never")
+def _():
     with Mails(["451 not now", "554 never"]) as mails, Vigil() as v:
         words = settings(smtp=mails.url, **{"from": "vigil@example.org"})
         contains(v.run("test-notify", *words, "email", "bo@example.org", code=2).stderr,

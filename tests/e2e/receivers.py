@@ -31,7 +31,7 @@ class Hook:
     handler to be used up first; afterwards everything is accepted.  A body that is shorter
     than announced is refused, as every receiver should."""
 
-    def __init__(self, answers=()):
+    def __init__(self, answers=(), tls=None):
         self.answers = list(answers)
         self.got = []  # (path, headers, body), accepted or not
         self.accepted = []
@@ -80,7 +80,9 @@ class Hook:
                 pass
 
         self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        if tls:
+            self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.server.server_address[1]}"
 
     def __enter__(self):
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -99,10 +101,43 @@ class Hook:
             return [headers["Idempotency-Key"] for _, headers, _ in self.got]
 
 
-class Mails:
-    """aiosmtpd, with STARTTLS and AUTH when asked for."""
+class Authority:
+    """A certificate authority of the test's own: `ca` is the file that vouches for what it signs."""
 
-    def __init__(self, replies=(), user=None, password=None, tls=False):
+    def __init__(self):
+        self.home = tempfile.TemporaryDirectory(prefix="vm-")
+        self.ca = self.file("ca.pem")
+        self.openssl("req", "-x509", *self.KEY, "-days", "2", "-subj", "/CN=test authority",
+                     "-addext", "basicConstraints=critical,CA:TRUE", "-keyout", self.file("ca.key"),
+                     "-out", self.ca)
+
+    KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+
+    def file(self, name):
+        return os.path.join(self.home.name, name)
+
+    def openssl(self, *words):
+        subprocess.run(["openssl", *words], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+
+    def context(self, name="IP:127.0.0.1", days=2):
+        """What a server needs; by default for the address all of them listen on."""
+        key, request, cert = map(self.file, ("key.pem", "request", "cert.pem"))
+        with open(self.file("names"), "w") as f:
+            f.write(f"subjectAltName={name}\n")
+        self.openssl("req", *self.KEY, "-subj", "/CN=server", "-keyout", key, "-out", request)
+        self.openssl("x509", "-req", "-in", request, "-CA", self.ca, "-CAkey", self.file("ca.key"),
+                     "-CAcreateserial", "-days", str(days), "-extfile", self.file("names"), "-out", cert)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        return context
+
+
+class Mails:
+    """aiosmtpd, with AUTH when asked for; `tls` is a context for STARTTLS, `smtps` one for TLS
+    from the first byte."""
+
+    def __init__(self, replies=(), user=None, password=None, tls=None, smtps=None):
         self.mails, self.tried, self.peers = [], 0, set()
         self.replies = list(replies)
         self.lock = threading.Lock()
@@ -126,8 +161,9 @@ class Mails:
 
         options = {}
         if tls:
-            options["tls_context"] = self.make_tls()
-            options["require_starttls"] = True
+            options.update(tls_context=tls, require_starttls=True)
+        if smtps:
+            options["ssl_context"] = smtps
         if user:
             options.update(authenticator=login, auth_required=True,
                            auth_require_tls=bool(tls))
@@ -135,19 +171,7 @@ class Mails:
             s.bind(("127.0.0.1", 0))
             self.port = s.getsockname()[1]
         self.controller = Controller(Handler(), hostname="127.0.0.1", port=self.port, **options)
-        self.url = f"smtp://127.0.0.1:{self.port}"
-
-    def make_tls(self):
-        self.home = tempfile.TemporaryDirectory(prefix="vm-")
-        self.cert = os.path.join(self.home.name, "cert.pem")
-        key = os.path.join(self.home.name, "key.pem")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
-                        "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
-                        "-keyout", key, "-out", self.cert], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.cert, key)
-        return context
+        self.url = f"{'smtps' if smtps else 'smtp'}://127.0.0.1:{self.port}"
 
     def __enter__(self):
         self.controller.start()

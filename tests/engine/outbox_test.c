@@ -122,6 +122,7 @@ static void open_world(void)
     settings_init(&w.settings, w.life);
     CHECK(settings_set_pair(&w.settings, "notify.smtp=smtp://127.0.0.1:1", NULL) == OK);
     CHECK(settings_set_pair(&w.settings, "notify.from=v@example.org", NULL) == OK);
+    CHECK(settings_set_pair(&w.settings, "notify.gather=0s", NULL) == OK);
     CHECK(fixture_open(&w.x, STORE_ENGINE) == OK);
     w.x.loop = loop_new();
     w.pool = pool_new(1, "test");
@@ -567,6 +568,47 @@ TEST(killed, "what was under way when an engine died is sent again under its key
     EXPECT_TEXT(sents[1].key, sents[0].key);
     EXPECT(strcmp(sents[2].key, sents[0].key) != 0);
     EXPECT_TEXT(states("r"), "sent 1, sent 1");
+}
+
+TEST(meanwhile, "what comes to be owed while its lane is under way is not overlooked")
+{
+    forget();
+    struct watched u = watch("u", "http://r17/", 0, false, 1);
+    rule(0, "http://r17/", NOTIFY_LATER, MSEC_PER_HOUR, 1);
+    change(&u);
+    silent = true;
+    w.x.clock.wall += MSEC_PER_HOUR;
+    w.x.clock.mono += MSEC_PER_HOUR;
+    settle(); /* it is tried again */
+    static const char idle[] = "SELECT claimed_by IS NOT NULL AND attempts = 0 AND next_at IS"
+                               " NULL FROM vigil_kb.lane WHERE target = 'http://r17/'";
+    EXPECT_TEXT(sql(&w.x, idle), "t");
+    change_for(&u, w.x.clock.wall); /* writes to the lane, so it and a settling take turns */
+    EXPECT_TEXT(sql(&w.x, idle), "f");
+    silent = false;
+    loop_timer_set(w.x.loop, &w.answers, 0);
+    settle();
+    EXPECT_TEXT(states("u"), "sent 2, sent 1");
+}
+
+TEST(gathered,
+        "a message of several waits a little for what is being found, one of its own not")
+{
+    forget();
+    set("notify.gather=30s");
+    struct watched v = watch("v", "http://r18/", 0, true, 1);
+    struct watched x = watch("x", "http://r18/", 0, true, 1);
+    struct watched y = watch("y", "http://r19/", 0, false, 1);
+    change(&v);
+    change(&y);
+    EXPECT_INT(nsents, 1);
+    go_to(w.x.clock.wall + 29 * MSEC_PER_SECOND);
+    change(&x);
+    EXPECT_INT(nsents, 1);
+    go_to(w.x.clock.wall + MSEC_PER_SECOND);
+    REQUIRE(nsents == 2);
+    EXPECT_TEXT(sents[1].items, "x:change v:change");
+    set("notify.gather=0s");
 }
 
 TEST(long_lane, "a long queue is emptied without waiting for another reason to look")

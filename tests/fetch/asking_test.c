@@ -269,8 +269,8 @@ TEST(answers, "no robots.txt allows, none to be had forbids, and an old one goes
     web_get(&say, "http://127.0.0.1:%u/robots-say/503/busy", port);
     EXPECT_TEXT(web_get(&w, "http://localhost:%u/good", port)->reason,
             arena_printf(w.life,
-                    "the robots.txt of localhost:%u cannot be had, which forbids "
-                    "everything there",
+                    "the robots.txt of localhost:%u, without which everything there is "
+                    "forbidden, cannot be had: the server answered 503 Service Unavailable",
                     port));
 }
 

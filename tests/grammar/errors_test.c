@@ -42,7 +42,7 @@ static const struct {
         {M "links in ¤'//p'", "E010"},
         {M "links changed ¤50%", "E010"},
         {M "links changed > ¤many", "E010"},
-        {M "links changed > 50 % comment¤", "E010"},
+        {M "links changed > 50¤ % comment", "E010"},
         {M "(links¤", "E010"},
         {M "regexp ¤x", "E010"},
         {M "regexp 'x' on ¤page", "E010"},
@@ -115,7 +115,7 @@ static const struct {
                 "E053"},
 
         /* subscriptions */
-        {"SUBSCRIPTION ¤", "E010"},
+        {"SUBSCRIPTION¤ ", "E010"},
         {"SUBSCRIPTION s¤", "E010"},
         {"SUBSCRIPTION s ¤banana", "E013"},
         {"SUBSCRIPTION s ¤REPROT WHEN daily", "E010"},

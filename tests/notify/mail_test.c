@@ -140,6 +140,11 @@ TEST(addresses, "addresses are taken out of what people write, and nothing else 
     EXPECT_TEXT(mail_address(life, "Ann <ann@example.org>"), "ann@example.org");
     EXPECT_TEXT(mail_address(life, " ann@example.org "), "ann@example.org");
     EXPECT(!mail_address(life, "ann"));
+    static const char *const wrong[] = {"@example.org", "ann@", "a@x,b@y", "a@x>,<b@y",
+            "a@x;b@y", "\"a\"@x", "a@x (home)", "K\xC3\xA4se@example.org", "a@[::1]", "a\\b@x"};
+    for (size_t i = 0; i < countof(wrong); i++)
+        if (mail_address(life, wrong[i]))
+            test_fail(__FILE__, __LINE__, "%s is no address", wrong[i]);
     EXPECT(!mail_address(life, "a b@example.org"));
     EXPECT(!mail_address(life, "a@b\r\nc"));
     EXPECT(!mail_address(life, ""));

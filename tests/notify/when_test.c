@@ -100,6 +100,33 @@ TEST(topics, "what has the same topic stands together, behind the most important
         EXPECT_INT(it[i].id, expected[i]);
 }
 
+static void expect_title(
+        const struct notify_item *items, size_t n, size_t left_out, const char *expected)
+{
+    struct notify_message m = {.items = (struct notify_item *)items, .nitems = n};
+    BUF(title, 1 << 16);
+    m.left_out = left_out;
+    report_title(&m, &title);
+    EXPECT_TEXT(buf_text(&title), expected);
+}
+
+TEST(titles, "a title says what it is about: one thing, several of one sentinel, several")
+{
+    struct notify_item it[] = {{.sentinel = "news", .topic = "x", .inserted = 2, .ratio = -1},
+            {.sentinel = "news", .topic = "x", .ratio = -1},
+            {.sentinel = "prices", .topic = "x", .ratio = -1},
+            {.sentinel = "a-rather-long-name-of-a-sentinel-that-fills-a-line", .ratio = -1},
+            {.sentinel = "jobs", .ratio = -1},
+            {.sentinel = "jobs", .kind = NOTIFY_ENDED, .summary = "to-reached", .ratio = -1}};
+    expect_title(it, 1, 0, "[x] news: 2 inserted");
+    expect_title(it, 2, 0, "[x] news: 2 changes");
+    expect_title(it, 2, 40, "[x] news: 42 changes");
+    expect_title(it, 3, 0, "[x] 3 changes: news, prices");
+    expect_title(it, 5, 0, "5 changes: news, prices and 2 more");
+    expect_title(it, 6, 0, "6 changes and notices: news, prices and 2 more");
+    expect_title(it + 5, 1, 0, "jobs: has ended (to-reached)");
+}
+
 TEST(chats, "a chat service is known by its address or by the setting, and by nothing else")
 {
     const char *own = "ntfy.example.org=ntfy, chat.example.org = matrix";

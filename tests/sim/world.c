@@ -179,9 +179,15 @@ static bool run_until(struct world *w, bool (*holds)(struct world *), const char
     return held ? true : broken(w, what, NULL);
 }
 
+/* The engine hears by NOTIFY that something is owed, which takes its own time: we look. */
 static bool settle(struct world *w)
 {
-    return run_until(w, is_quiet, "the engine does not come to rest");
+    static const char restless[] = "the engine does not come to rest";
+    if (!run_until(w, is_quiet, restless))
+        return false;
+    if (w->engine && w->engine->available)
+        outbox_look(w->engine->outbox);
+    return run_until(w, is_quiet, restless);
 }
 
 /* ---- starting and stopping --------------------------------------------------------------- */

@@ -64,8 +64,7 @@ TEST(shared_page, "two sentinels on one URL share its page")
     struct store_plan_job plan = {.job.kind = STORE_JOB_PLAN, .steps = steps, .nsteps = 2};
     REQUIRE(run(&x, &plan.job) == OK);
     EXPECT_INT(steps[0].ret_page_id, steps[1].ret_page_id);
-    EXPECT(steps[0].ret_page_is_new);
-    EXPECT(!steps[1].ret_page_is_new);
+    EXPECT(steps[0].ret_page_id && steps[1].ret_page_id == steps[0].ret_page_id);
     EXPECT(steps[0].ret_id != steps[1].ret_id);
 }
 
@@ -372,7 +371,7 @@ TEST(replaced, "a replaced sentinel keeps its number and history, and may move t
     struct store_plan_job plan = {.job.kind = STORE_JOB_PLAN, .steps = &step, .nsteps = 1};
     REQUIRE(run(&x, &plan.job) == OK);
     EXPECT_INT(step.ret_id, id);
-    EXPECT(step.ret_page_is_new && step.ret_page_id != page);
+    EXPECT(step.ret_page_id && step.ret_page_id != page);
     EXPECT_TEXT(sql(&x, "SELECT url || ' ' || changes FROM vigil.status WHERE name = 'NEWS'"),
             "http://y/ 1");
     EXPECT_TEXT(sql(&x, "SELECT sentinel || ' ' || url FROM vigil.changes"), "NEWS http://x/");

@@ -156,7 +156,7 @@ static const enum store_query all_queries[] = {STORE_Q_LIST, STORE_Q_SHOW, STORE
 
 TEST(queries, "every question is answered, also by an empty store")
 {
-    static const int params[] = {2, 1, 3, 2, 2, 0, 1, 1, 2, 1, 1, 0, 1, 2, 0};
+    static const int params[] = {3, 1, 3, 2, 2, 0, 1, 1, 2, 1, 1, 0, 1, 2, 0};
     static const int rows[] = {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0};
     FIXTURE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
@@ -167,7 +167,7 @@ TEST(queries, "every question is answered, also by an empty store")
                 : all_queries[i] == STORE_Q_RESEND || all_queries[i] == STORE_Q_PRESENTATION
                         ? "7"
                         : "nobody",
-                all_queries[i] == STORE_Q_CHANGES_AFTER ? "0" : NULL, "10"};
+                all_queries[i] == STORE_Q_CHANGES_AFTER ? "0" : NULL, "10"}; /* LIST: a topic */
         struct store_rows *r = NULL;
         enum err e =
                 store_query(x.store, all_queries[i], params[i], values, x.life, &x.fault, &r);

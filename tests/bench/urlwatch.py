@@ -1,0 +1,51 @@
+"""Debian's urlwatch on the living site, configured as well as it can be for it.
+
+Its filter takes the text a reader sees, the links and the images, and folds white space: what
+Vigil's `any change` looks at, so that neither noise is reported nor a change of an address missed.
+"""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from frame import Watched
+
+JOB = """name: p{n}
+url: {url}
+filter:
+  - xpath: '//body//text()[not(ancestor::script)] | //body//@href | //body//@src'
+  - re.sub: {{pattern: '[ \\n\\t]+', repl: ' '}}
+---
+"""
+CONFIG = """display: {empty-diff: false, error: true, new: false, unchanged: false}
+job_defaults: {all: {}, browser: {}, shell: {}, url: {}}
+report:
+  text: {details: false, footer: false, line_length: 75, minimal: true, separate: false, details_format: default}
+  stdout: {color: false, enabled: true}
+"""
+
+
+class Urlwatch:
+    def __init__(self, site, pages):
+        self.home = tempfile.mkdtemp(prefix="uw-", dir="/tmp")
+        with open(f"{self.home}/jobs.yaml", "w") as f:
+            f.writelines(JOB.format(n=n, url=site.page(n)) for n in pages)
+        with open(f"{self.home}/config.yaml", "w") as f:
+            f.write(CONFIG)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def round(self, kill_after=None):
+        """One check of all pages; .changed is the set of pages it told of."""
+        w = Watched(["urlwatch", "--urls", f"{self.home}/jobs.yaml", "--config", f"{self.home}/config.yaml",
+                     "--hooks", f"{self.home}/hooks.py", "--cache", f"{self.home}/cache.db"],
+                    kill_after=kill_after, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                    env={**os.environ, "HOME": self.home})
+        w.changed = {int(n) for n in re.findall(r"^CHANGED: p(\d+)", w.out, re.M)}
+        w.failed = {int(n) for n in re.findall(r"^ERROR: p(\d+)", w.out, re.M)}
+        return w
