@@ -334,7 +334,8 @@ bool keyword_term_matches(const struct keyword_term *t, struct str word);
 void keyword_count(const struct keyword *k, const struct vocabulary *v, uint32_t counts[2]);
 bool keywords_have_same_text(const struct question *q); /* no keyword can have changed */
 
-/* ---- the keywords of a group: keyword_index.c ---------------------------------------------
+/* ---- the keywords of a group: keyword_index.c, keyword_look.c
+ * ---------------------------------------------
  */
 
 struct keyword_index;
