@@ -95,7 +95,7 @@ static void look(const struct web_living *page, struct look *ret)
 TEST(shape, "living pages have the size and the nodes of WebCQ's, each its own")
 {
     size_t bytes = 0, nodes = 0;
-    enum { PAGES = 500 };
+    enum { PAGES = 200 };
     for (uint32_t i = 1; i <= PAGES; i++) {
         CLEANUP(look_done) struct look l;
         look(&(struct web_living){.number = i}, &l);
@@ -110,7 +110,7 @@ TEST(shape, "living pages have the size and the nodes of WebCQ's, each its own")
 
 TEST(turns, "a turn changes what its kind says and nothing else")
 {
-    for (uint32_t number = 1; number <= 60; number++)
+    for (uint32_t number = 1; number <= 24; number++)
         for (unsigned kind = 0; kind < WEB_TURNS; kind++) {
             struct web_living before = {.number = number}, after;
             before.turns[kind] = number % 7;
@@ -144,7 +144,7 @@ TEST(repeat, "no turn brings back an earlier state, but for the keyword and the 
         struct web_living first = {.number = 3}, later = first;
         CLEANUP(look_done) struct look a;
         look(&first, &a);
-        for (later.turns[kind] = 1; later.turns[kind] < 300; later.turns[kind]++) {
+        for (later.turns[kind] = 1; later.turns[kind] < 60; later.turns[kind]++) {
             CLEANUP(look_done) struct look b;
             look(&later, &b);
             EXPECT(strcmp(buf_text(&a.text), buf_text(&b.text)) != 0 ||
