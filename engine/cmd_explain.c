@@ -33,7 +33,21 @@ static void put_event(struct buf *out, const struct explained_event *e, bool fir
     buf_putc(out, '\n');
 }
 
-static void put_text(struct buf *out, const struct explained *x)
+static void put_last(struct buf *out, const struct explain_last *last)
+{
+    if (!last->result)
+        return;
+    buf_printf(out, "last      %s", last->result);
+    if (last->reason)
+        buf_printf(out, " (%s)", last->reason);
+    buf_printf(out, "; changed %s of %s times it looked", last->changes, last->evaluations);
+    if (last->change_at)
+        buf_printf(out, ", the last time %s", last->change_at);
+    buf_putc(out, '\n');
+}
+
+static void put_text(
+        struct buf *out, const struct explained *x, const struct explain_last *last)
 {
     const struct sentinel *s = x->sentinel;
     char at[TIME_TEXT_SIZE];
@@ -59,6 +73,7 @@ static void put_text(struct buf *out, const struct explained *x)
         put_names(out, &n->shared_with, "; shared with ");
         buf_putc(out, '\n');
     }
+    put_last(out, last);
     buf_printf(out, "next      %s: %s\n",
             x->next_fetch == MSEC_NEVER ? "no fetch" : time_iso(x->next_fetch, at),
             x->next_why);
@@ -137,7 +152,19 @@ static const char *number(double n, char text[32])
     return text;
 }
 
-static void put_json(struct buf *out, const struct explained *x)
+static void put_json_last(struct json *j, const struct explain_last *last)
+{
+    key_text(j, "last_result", last->result);
+    key_text(j, "last_reason", last->reason);
+    key_text(j, "last_change_at", last->change_at);
+    json_key(j, "evaluations");
+    json_raw(j, last->evaluations ? last->evaluations : "0");
+    json_key(j, "changes");
+    json_raw(j, last->changes ? last->changes : "0");
+}
+
+static void put_json(
+        struct buf *out, const struct explained *x, const struct explain_last *last)
 {
     struct json j;
     char at[TIME_TEXT_SIZE], text[32];
@@ -157,6 +184,7 @@ static void put_json(struct buf *out, const struct explained *x)
         json_text(&j, x->page->frames[i]);
     json_array_end(&j);
     put_json_nodes(&j, x);
+    put_json_last(&j, last);
     key_text(&j, "next_fetch_at",
             x->next_fetch == MSEC_NEVER ? NULL : time_iso(x->next_fetch, at));
     key_text(&j, "next_fetch_why", x->next_why);
@@ -223,6 +251,27 @@ static enum err page_of(struct cli *c, struct store *store, const struct sentine
     return frames_of(c, store, rows, f, ret);
 }
 
+static enum err last_of(struct cli *c, struct store *store, const struct sentinel *s,
+        struct fault *f, struct explain_last *ret)
+{
+    const char *params[] = {s->name};
+    struct store_rows *rows;
+    *ret = (struct explain_last){0};
+    if (!store || s->id <= 0) /* not installed */
+        return OK;
+    enum err e = store_query(store, STORE_Q_SHOW, 1, params, c->life, f, &rows);
+    if (e != OK || !store_rows_count(rows))
+        return e;
+    *ret = (struct explain_last){
+            .result = store_rows_get(rows, 0, "last_result"),
+            .reason = store_rows_get(rows, 0, "error"),
+            .evaluations = store_rows_get(rows, 0, "evaluations"),
+            .changes = store_rows_get(rows, 0, "changes"),
+            .change_at = store_rows_get(rows, 0, "last_change_at"),
+    };
+    return OK;
+}
+
 struct explaining {
     struct cli *c;
     struct store *store; /* NULL: there is no database */
@@ -233,16 +282,18 @@ struct explaining {
 static int explain_one(struct explaining *e, const struct sentinel *s)
 {
     struct explain_page page;
+    struct explain_last last;
     struct fault f = {0};
-    if (page_of(e->c, e->store, s, &f, &page) != OK)
+    if (page_of(e->c, e->store, s, &f, &page) != OK ||
+            last_of(e->c, e->store, s, &f, &last) != OK)
         return cli_fail(&f);
     SCRATCH struct arena *scratch = arena_new(NULL, "explain");
     BUF(out, ANSWER_MAX);
     struct explained *x = explain(scratch, &e->directory, s, &page, e->now);
     if (e->c->json)
-        put_json(&out, x);
+        put_json(&out, x, &last);
     else
-        put_text(&out, x);
+        put_text(&out, x, &last);
     fputs(buf_text(&out), stdout);
     return EXIT_DONE;
 }

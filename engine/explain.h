@@ -56,5 +56,11 @@ struct explain_page {
     size_t nframes;
 };
 
+/* What it found so far, as vigil.status has it; all texts, NULL: nothing yet. */
+struct explain_last {
+    const char *result, *reason;
+    const char *evaluations, *changes, *change_at;
+};
+
 struct explained *explain(struct arena *life, const struct directory *d,
         const struct sentinel *s, const struct explain_page *page, msec now);

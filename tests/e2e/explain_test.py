@@ -79,6 +79,20 @@ def _():
         contains(explained(v, "f")["waits_for"], "ended 20")
 
 
+@test("what it found the last time, and how often")
+def _():
+    with fresh() as v:
+        v.start()
+        site().put("/g", "<p>1</p>")
+        v.add(f"CREATE SENTINEL g USING {page('/g')} MONITOR any change FETCH every 2 seconds")
+        wait_until(lambda: explained(v, "g")["next_fetch_at"])
+        equal(explained(v, "g")["last_result"], None)
+        site().put("/g", "<p>2</p>")
+        wait_until(lambda: explained(v, "g")["last_result"] == "changed")
+        equal(explained(v, "g")["changes"], 1)
+        contains(v.run("explain", "g").stdout, "last      changed; changed 1 of 1 times it looked, the last time 20")
+
+
 @test("a name nobody has and a file that is wrong")
 def _():
     with fresh() as v:
