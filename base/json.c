@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include <math.h>
+#include <string.h>
 
 void json_init(struct json *j, struct buf *out)
 {
@@ -54,10 +55,47 @@ void json_array_end(struct json *j)
     close_level(j, ']');
 }
 
+#define EACH_BYTE 0x0101010101010101u
+#define HIGH_BITS 0x8080808080808080u
+
+/* Whether eight bytes are plain ASCII without control characters, quotes and backslashes. */
+static bool all_plain(uint64_t x)
+{
+    uint64_t quote = x ^ EACH_BYTE * '"', slash = x ^ EACH_BYTE * '\\',
+             del = x ^ EACH_BYTE * 0x7F;
+    uint64_t below = EACH_BYTE * 0x7F; /* added, it sets the high bit of all but zero bytes */
+
+    return !(x & HIGH_BITS) &&
+           ((x + EACH_BYTE * (0x80 - ' ')) & (quote + below) & (slash + below) & (del + below) &
+                   HIGH_BITS) == HIGH_BITS;
+}
+
+/* How many bytes from here on stand in JSON as they are: most of all there is. */
+static size_t plain_length(const char *s, size_t len)
+{
+    size_t i = 0;
+    uint64_t x;
+
+    for (; i + sizeof x <= len; i += sizeof x) {
+        memcpy(&x, s + i, sizeof x);
+        if (!all_plain(x))
+            break;
+    }
+    while (i < len && (signed char)s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7F)
+        i++; /* bytes above ASCII are negative */
+    return i;
+}
+
 static void write_escaped(struct buf *out, struct str s)
 {
     buf_putc(out, '"');
     for (size_t i = 0; i < s.len;) {
+        size_t plain = plain_length(s.ptr + i, s.len - i);
+        if (plain) {
+            buf_append(out, s.ptr + i, plain);
+            i += plain;
+            continue;
+        }
         unsigned char c = (unsigned char)s.ptr[i];
         size_t n = utf8_length(s.ptr + i, s.len - i);
         if (c == '"' || c == '\\')

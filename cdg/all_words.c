@@ -52,16 +52,21 @@ static bool is_excluded(const struct prepared *p, struct str word)
     return false;
 }
 
-static void compare_word(
-        const struct question *q, const struct vocabulary_word *w, struct answer *a)
+/* Whether the word's counts differ in a way that is asked for, as far as the gaps say. */
+static bool may_differ(const struct question *q, const struct vocabulary_word *w)
 {
     uint32_t old = w->counts[0], new_ = w->counts[1];
-    bool differs = q->leaf->counted ? old != new_ : (old == 0) != (new_ == 0);
 
-    if (!differs || is_excluded(q->prepared, w->text))
-        return;
+    return q->leaf->counted ? old != new_ : (old == 0) != (new_ == 0);
+}
+
+static void add_word(
+        const struct question *q, const struct vocabulary_word *w, struct answer *a)
+{
+    uint32_t old = w->counts[0] + w->rest, new_ = w->counts[1] + w->rest;
     struct str text = q->leaf->counted ? with_counts(q->life, w->text, old, new_) : w->text;
     struct change c = {.how = new_ > old ? CHANGE_INSERTED : CHANGE_DELETED};
+
     if (new_ > old)
         c.new_ = text;
     else
@@ -76,9 +81,17 @@ static void compare(const struct question *q, struct answer *a)
     if (hash128_equal(old->hash[PAGE_CONTENT], new_->hash[PAGE_CONTENT]) &&
             hash128_equal(old->hash[PAGE_BLOCKS], new_->hash[PAGE_BLOCKS]))
         return;
-    const struct vocabulary *v = vocabulary_changed(q, /* folded= */ false);
+    struct vocabulary *v = vocabulary_changed(q, /* folded= */ false);
     for (size_t i = 0; i < v->count; i++)
-        compare_word(q, v->all[i], a);
+        v->all[i]->wanted =
+                may_differ(q, v->all[i]) && !is_excluded(q->prepared, v->all[i]->text);
+    vocabulary_settle(q, /* folded= */ false, q->leaf->counted);
+    for (size_t i = 0; i < v->count; i++) {
+        const struct vocabulary_word *w = v->all[i];
+        if (may_differ(q, w) && (q->leaf->counted || w->rest == 0) &&
+                !is_excluded(q->prepared, w->text))
+            add_word(q, w, a);
+    }
 }
 
 static struct str_list parts(const struct question *q, const struct cdg_version *v)

@@ -27,7 +27,7 @@ static bool is_json(const struct page_digest *d)
 static struct str key_of(const struct told *t, bool new_, size_t i)
 {
     const struct page_digest *d = new_ ? t->q->new_->digest : t->q->old->digest;
-    uint32_t parent = d->parent[t->b->all[new_][i].node];
+    uint32_t parent = d->parent[d->text_node[t->b->all[new_][i].from]];
 
     return parent < d->nodes ? page_tag_name(d, d->tags[parent]) : STR("");
 }
@@ -36,18 +36,17 @@ static bool told_equal(const void *arg, size_t old, size_t new_)
 {
     const struct told *t = arg;
 
-    return str_equal(t->b->all[0][old].text, t->b->all[1][new_].text) &&
+    return str_same(block_text(t->b, false, old), block_text(t->b, true, new_)) &&
            (!t->keyed || str_equal(key_of(t, false, old), key_of(t, true, new_)));
 }
 
 static struct diff_item told_item(const void *arg, bool new_, size_t i)
 {
     const struct told *t = arg;
-    struct str text = t->b->all[new_][i].text;
+    struct str text = block_text(t->b, new_, i);
 
     if (t->keyed)
-        text = str_of(arena_printf(
-                t->q->life, "%s: %s", key_of(t, new_, i).ptr, t->b->all[new_][i].text.ptr));
+        text = str_of(arena_printf(t->q->life, "%s: %s", key_of(t, new_, i).ptr, text.ptr));
     return (struct diff_item){.text = text};
 }
 
@@ -60,7 +59,8 @@ static void compare_texts(const struct question *q, struct answer *a)
             hash128_equal(old->hash[PAGE_BLOCKS], new_->hash[PAGE_BLOCKS]))
         return;
     struct told t = {q, blocks_of(q), is_json(old) && is_json(new_)};
-    struct diff_input in = {t.b->count[0], t.b->count[1], told_equal, told_item, &t};
+    struct diff_input in = {t.b->count[0], t.b->count[1], told_equal, told_item, &t,
+            t.b->exact && !t.keyed ? t.b->match : NULL, NULL};
     diff_compare(&in, q->life, &d);
     answer_add_items(a, q->life, &d, &in);
 }
@@ -106,12 +106,12 @@ static void compare_elements(const struct question *q, struct answer *a)
 
     if (same_tags(q->old->digest, q->new_->digest))
         return;
-    struct element_pair pair = element_pair_of(q);
-    struct diff_input in = {
-            pair.old.count, pair.new_.count, element_pair_equal, element_pair_item, &pair};
+    const struct element_pair *pair = element_pair_of(q);
+    struct diff_input in = {pair->old.count, pair->new_.count, element_pair_equal,
+            element_pair_item, pair, NULL, element_pair_run};
     diff_compare(&in, q->life, &d);
     for (size_t i = 0; i < d.count; i++)
-        add_element_edit(q, a, &d.edits[i], &pair, text_differs);
+        add_element_edit(q, a, &d.edits[i], pair, text_differs);
     a->coarse |= d.coarse;
 }
 

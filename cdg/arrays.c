@@ -14,7 +14,7 @@ static bool differs(const struct question *q, enum page_array array)
 
 /* Elements by their name alone; the same for all who ask about a pair. */
 struct aligned {
-    struct element_pair pair;
+    const struct element_pair *pair;
     struct diff_input in;
     struct diff diff;
     uint32_t *match; /* by new element: the old one it is aligned with, or LCS_NONE */
@@ -32,10 +32,10 @@ static struct diff_item name_item(const void *arg, bool new_, size_t i)
 
 static void match_from_diff(struct aligned *a, struct arena *life)
 {
-    bool *gone = arena_array_of(life, a->pair.old.count + 1, bool);
+    bool *gone = arena_array_of(life, a->pair->old.count + 1, bool);
     size_t old = 0;
 
-    a->match = arena_array_of(life, a->pair.new_.count + 1, uint32_t);
+    a->match = arena_array_of(life, a->pair->new_.count + 1, uint32_t);
     for (size_t i = 0; i < a->diff.count; i++) {
         const struct diff_edit *e = &a->diff.edits[i];
         if (e->old != LCS_NONE)
@@ -43,12 +43,12 @@ static void match_from_diff(struct aligned *a, struct arena *life)
         if (e->new_ != LCS_NONE)
             a->match[e->new_] = LCS_NONE;
     }
-    for (size_t j = 0; j < a->pair.new_.count; j++) {
+    for (size_t j = 0; j < a->pair->new_.count; j++) {
         if (a->match[j] == LCS_NONE)
             continue;
-        while (old < a->pair.old.count && gone[old])
+        while (old < a->pair->old.count && gone[old])
             old++;
-        a->match[j] = old < a->pair.old.count ? (uint32_t)old++ : LCS_NONE;
+        a->match[j] = old < a->pair->old.count ? (uint32_t)old++ : LCS_NONE;
     }
 }
 
@@ -60,9 +60,9 @@ static const struct aligned *align(const struct question *q)
     struct aligned *a = arena_new_of(q->cache->life, struct aligned);
 
     lasting.life = q->cache->life;
-    a->pair = element_pair_of(&lasting);
-    a->in = (struct diff_input){
-            a->pair.old.count, a->pair.new_.count, element_pair_same_name, name_item, &a->pair};
+    a->pair = element_pair_of(q);
+    a->in = (struct diff_input){a->pair->old.count, a->pair->new_.count, element_pair_same_name,
+            name_item, a->pair, NULL, element_pair_name_run};
     diff_compare(&a->in, lasting.life, &a->diff);
     match_from_diff(a, lasting.life);
     q->cache->aligned = a;
@@ -74,7 +74,7 @@ static void compare_structure(const struct question *q, struct answer *answer)
     if (!differs(q, PAGE_CHILDREN))
         return;
     const struct aligned *a = align(q);
-    const struct elements *from = &a->pair.old, *to = &a->pair.new_;
+    const struct elements *from = &a->pair->old, *to = &a->pair->new_;
     answer_add_items(answer, q->life, &a->diff, &a->in);
     for (size_t j = 0; j < to->count; j++) {
         if (a->match[j] == LCS_NONE)
@@ -107,9 +107,9 @@ static void compare_attributes(const struct question *q, struct answer *answer)
     if (!differs(q, PAGE_ATTRIBUTES))
         return;
     const struct aligned *a = align(q);
-    const struct elements *from = &a->pair.old, *to = &a->pair.new_;
+    const struct elements *from = &a->pair->old, *to = &a->pair->new_;
     for (size_t j = 0; j < to->count; j++)
-        if (a->match[j] != LCS_NONE && !element_pair_equal(&a->pair, a->match[j], j))
+        if (a->match[j] != LCS_NONE && !element_pair_equal(a->pair, a->match[j], j))
             answer_add_attributes(answer, q, element_item(from, a->match[j]),
                     element_item(to, j), element_path(q, answer, to->d, to->node[j]));
     if (answer->result != CDG_C)
@@ -125,7 +125,16 @@ struct texts {
 static bool texts_equal(const void *arg, size_t old, size_t new_)
 {
     const struct texts *t = arg;
-    return str_equal(page_text(t->old, (uint32_t)old), page_text(t->new_, (uint32_t)new_));
+    return str_same(t->old->text_of[old], t->new_->text_of[new_]);
+}
+
+static size_t texts_run(const void *arg, size_t old, size_t new_)
+{
+    size_t n = 0;
+
+    while (n < old && n < new_ && texts_equal(arg, old - 1 - n, new_ - 1 - n))
+        n++;
+    return n;
 }
 
 static struct diff_item text_item(const void *arg, bool new_, size_t i)
@@ -137,7 +146,8 @@ static struct diff_item text_item(const void *arg, bool new_, size_t i)
 static void compare_content(const struct question *q, struct answer *answer)
 {
     struct texts t = {q->old->digest, q->new_->digest};
-    struct diff_input in = {t.old->texts, t.new_->texts, texts_equal, text_item, &t};
+    struct diff_input in = {
+            t.old->texts, t.new_->texts, texts_equal, text_item, &t, NULL, texts_run};
     struct diff d;
 
     if (!differs(q, PAGE_CONTENT))

@@ -109,10 +109,13 @@ struct pair_cache {
     struct arena *life;
     struct vocabulary *words, *folded;           /* of all of both versions */
     struct vocabulary *changed, *changed_folded; /* of where they differ */
-    struct vocabulary *places;                   /* the same, counts only of these places */
-    struct taken *taken;                         /* and which these are */
+    struct vocabulary *rows;                     /* of there and around */
+    unsigned rows_margin;
     struct blocks *blocks;
+    struct joined *joined[2];
+    struct element_pair *elements;
     struct aligned *aligned;
+    struct matching *matching;
 };
 
 struct str_list {
@@ -153,7 +156,99 @@ void answer_unknown(struct answer *a, const char *reason);
 /* Copies what the answer points to, texts no longer than anybody is shown. */
 void answer_keep(struct answer *a, struct arena *life);
 
-/* ---- words: vocabulary.c ----------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------------------------- */
+
+static inline uint64_t eight_bytes(const char *p)
+{
+    uint64_t n;
+    memcpy(&n, p, sizeof n);
+    return n;
+}
+
+/* str_equal for the small and many. */
+static inline bool str_same(struct str a, struct str b)
+{
+    size_t i = 0;
+
+    if (a.len != b.len)
+        return false;
+    if (a.len < 8) {
+        for (; i < a.len && a.ptr[i] == b.ptr[i]; i++)
+            ;
+        return i == a.len;
+    }
+    if (a.len > 256)
+        return memcmp(a.ptr, b.ptr, a.len) == 0;
+    for (; i + 8 < a.len; i += 8)
+        if (eight_bytes(a.ptr + i) != eight_bytes(b.ptr + i))
+            return false;
+    return eight_bytes(a.ptr + a.len - 8) == eight_bytes(b.ptr + a.len - 8);
+}
+
+/* How many of their first n bytes, and how many of their last bytes, are the same. */
+static inline size_t same_front(const char *a, const char *b, size_t n)
+{
+    size_t i = 0;
+
+    while (i + 8 <= n && eight_bytes(a + i) == eight_bytes(b + i))
+        i += 8;
+    while (i < n && a[i] == b[i])
+        i++;
+    return i;
+}
+
+static inline size_t same_back(struct str a, struct str b)
+{
+    size_t n = a.len < b.len ? a.len : b.len, i = 0;
+    const char *x = a.ptr + a.len, *y = b.ptr + b.len;
+
+    while (i + 8 <= n && eight_bytes(x - i - 8) == eight_bytes(y - i - 8))
+        i += 8;
+    while (i < n && x[-1 - (ptrdiff_t)i] == y[-1 - (ptrdiff_t)i])
+        i++;
+    return i;
+}
+
+/* ---- blocks: blocks.c -------------------------------------------------------------------- */
+
+struct block {
+    uint32_t from, end; /* its texts */
+    size_t len;
+    const char *text; /* NULL: nobody read it yet */
+};
+
+/* Blocks without a match, less what both sides begin and end with. */
+struct gap {
+    size_t from[2], end[2]; /* blocks, old and new; one of the two may be none */
+    size_t head, tail;      /* bytes of the first and of the last block that are the same */
+};
+
+/* The blocks of both versions, and which of the old is which of the new. */
+struct blocks {
+    const struct page_digest *d[2];
+    struct block *all[2];
+    size_t count[2];
+    uint32_t *match; /* by new block; LCS_NONE: none */
+    bool exact;      /* it is the longest; else it may be any that is right */
+    struct gap *gaps;
+    size_t ngaps;
+    struct arena *life;
+};
+const struct blocks *blocks_of(const struct question *q);
+struct str block_text(const struct blocks *b, bool new_, size_t i);
+
+/* All texts of a version one behind the other, a space where a block begins. */
+struct joined {
+    struct str text;
+    size_t *at; /* by text of the digest: where it begins */
+};
+const struct joined *joined_of(const struct question *q, bool new_);
+
+/* How many bytes of two texts are whole words and the same, at their begin and at their end. */
+size_t text_cut_front(struct str a, struct str b);
+size_t text_cut_back(struct str a, struct str b);
+
+/* ---- words: vocabulary.c, changed.c ------------------------------------------------------ */
 
 /* The words of both versions of a pair, each once, with how often they occur. */
 struct vocabulary {
@@ -165,30 +260,44 @@ struct vocabulary {
     size_t mask;
 };
 
+enum vocabulary_rest { REST_UNKNOWN, REST_SEEN, REST_COUNTED };
+
 struct vocabulary_word {
     struct str text;
     uint64_t hash;
     uint32_t number;
     uint32_t counts[2]; /* old, new */
+
+    /* of vocabulary_changed: how often in what both versions share */
+    uint32_t rest;
+    uint8_t rest_known; /* enum vocabulary_rest; REST_SEEN: only whether */
+    bool wanted;
 };
+
+struct vocabulary_filling {
+    struct vocabulary *v;
+    bool folded;
+    struct arena *life;
+    struct buf fold;
+};
+struct vocabulary_filling vocabulary_fill(struct arena *life, bool folded);
+void vocabulary_add(struct vocabulary_filling *f, int side, struct str text);
+void vocabulary_add_apart(struct vocabulary_filling *f); /* what is no row, on both sides */
+struct vocabulary *vocabulary_filled(struct vocabulary_filling *f);
+struct vocabulary_word *vocabulary_find(const struct vocabulary *v, struct str text);
 
 /* As they are written, or without regard to case. */
 const struct vocabulary *vocabulary_of(const struct question *q, bool folded);
 
-/* Only the words of blocks that differ and VOCABULARY_MARGIN words around each: a word that is
- * not there, and a row of at most VOCABULARY_MARGIN + 1 words that is not there, occurs as
- * often in both.  Counts are true for words whose counts differ. */
-enum { VOCABULARY_MARGIN = 8 };
-const struct vocabulary *vocabulary_changed(const struct question *q, bool folded);
-
-/* The blocks of both versions, and which of the old is which of the new. */
-struct blocks {
-    struct page_block *all[2];
-    size_t count[2];
-    uint32_t *match; /* by new block; LCS_NONE: none */
-};
-const struct blocks *blocks_of(const struct question *q);
-const struct vocabulary_word *vocabulary_find(const struct vocabulary *v, struct str text);
+/* Only the words of gaps: one that is not there occurs as often in both versions. */
+struct vocabulary *vocabulary_changed(const struct question *q, bool folded);
+/* Finds out for the words of it that are `wanted` whether or how often they occur outside
+ * the gaps. */
+void vocabulary_settle(const struct question *q, bool folded, bool counted);
+/* Words of gaps and around them, folded, in a row: a row of at most margin + 1 words that is
+ * not there occurs as often in both versions.  Counts are of these places only. */
+enum { VOCABULARY_ROW = 9 }; /* words in a row that are worth it */
+const struct vocabulary *vocabulary_rows(const struct question *q, unsigned margin);
 /* "word (1→3)" */
 struct str with_counts(struct arena *life, struct str word, uint32_t old, uint32_t new_);
 /* Every word of the page in order. */
@@ -225,7 +334,8 @@ bool keyword_term_matches(const struct keyword_term *t, struct str word);
 void keyword_count(const struct keyword *k, const struct vocabulary *v, uint32_t counts[2]);
 bool keywords_have_same_text(const struct question *q); /* no keyword can have changed */
 
-/* ---- the keywords of a group: keyword_index.c ---------------------------------------------
+/* ---- the keywords of a group: keyword_index.c, keyword_look.c
+ * ---------------------------------------------
  */
 
 struct keyword_index;
@@ -257,23 +367,12 @@ const struct keyword_hits *keyword_index_look(
 /* NULL: nothing changed for it. */
 struct leaf_hits *keyword_hits_of(const struct keyword_hits *h, const struct cdg_node *leaf);
 
-/* ---- matching of elements: match.c ------------------------------------------------------- */
-
 #define NO_NODE UINT32_MAX
 
-/* A digest's tree as matching sees it; all arrays are by node. */
-struct tree {
-    const struct page_digest *d;
-    const uint32_t *end, *parent; /* parent NO_NODE: a root */
-    uint64_t *weight;             /* length of the canonical text of what is below and itself */
-    struct hash128 *hash;         /* of the same */
-    struct str *id;               /* ptr NULL: none */
-    uint32_t *match;              /* in the other tree; NO_NODE: none */
-};
-
-struct tree tree_of(const struct page_digest *d, struct arena *life);
-/* Which element of the old tree is which of the new one. */
-void trees_match(struct tree *old, struct tree *new_, struct arena *life);
+/* same.c: by number of the old names, the number of the new name that is the same; NO_NODE:
+ * there is none. */
+uint32_t *numbers_map(const struct str *old, uint32_t nold, const struct str *new_,
+        uint32_t nnew, struct arena *life);
 
 /* ---- elements: elements.c ---------------------------------------------------------------- */
 
@@ -286,20 +385,24 @@ struct elements {
     size_t count;
 };
 
-struct elements elements_of(const struct page_digest *d, struct arena *life);
 const struct diff_item *element_item(const struct elements *e, size_t i);
 bool element_has_text(const struct elements *e, size_t i); /* a text stands below it */
 
 /* The elements of a pair. */
 struct element_pair {
     struct elements old, new_;
-    const uint32_t *tag; /* by number of the old one's tags: the new one's, or LCS_NONE */
+    const uint32_t *tag;  /* by number of the old one's tags: the new one's, or NO_NODE */
+    const uint32_t *name; /* the same for names of attributes */
 };
-struct element_pair element_pair_of(const struct question *q);
+const struct element_pair *element_pair_of(const struct question *q);
 /* As diff_input wants it: by name and attributes, or by name alone. */
 bool element_pair_equal(const void *pair, size_t old, size_t new_);
 bool element_pair_same_name(const void *pair, size_t old, size_t new_);
+size_t element_pair_run(const void *pair, size_t old, size_t new_);
+size_t element_pair_name_run(const void *pair, size_t old, size_t new_);
 struct diff_item element_pair_item(const void *pair, bool new_, size_t i);
+/* The number of the first text at or behind a node. */
+uint32_t first_text(const struct page_digest *d, uint32_t node);
 /* The texts from one node up to another, blocks with a space between them. */
 struct str subtree_text(
         const struct page_digest *d, uint32_t node, uint32_t end, struct arena *life);
@@ -325,6 +428,8 @@ struct lcs_pair {
     bool (*equal)(const void *arg, size_t a, size_t b);
     const void *arg;
     size_t most; /* differences beyond this many do not matter; 0: all do */
+    /* How many items right before these places are equal, one by one; NULL: `equal` says. */
+    size_t (*run)(const void *arg, size_t a, size_t b);
 };
 bool lcs_match_few(const struct lcs_pair *p, uint32_t *ret_match);
 bool lcs_length_few(const struct lcs_pair *p, size_t *ret_length);
@@ -360,6 +465,8 @@ struct diff_input {
     bool (*equal)(const void *arg, size_t old, size_t new_);
     struct diff_item (*item)(const void *arg, bool new_, size_t i);
     const void *arg;
+    const uint32_t *match; /* of equal items, as lcs_match gives it; NULL: not known */
+    size_t (*run)(const void *arg, size_t old, size_t new_); /* as in lcs_pair; may be NULL */
 };
 void diff_compare(const struct diff_input *in, struct arena *life, struct diff *ret);
 /* 1 - 2 LCS / (|a| + |b|), 0 for two empty lists; approximate above a size nobody reads. */

@@ -133,7 +133,7 @@ static size_t common_length(const struct words *a, const struct words *b)
 static double ratio_of(const struct words *a, const struct words *b)
 {
     struct two_lists lists = {a->all, b->all};
-    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, 0};
+    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, 0, NULL};
     size_t common;
 
     if (a->count + b->count == 0)
@@ -148,7 +148,7 @@ static bool share_half(const struct words *a, const struct words *b)
 {
     struct two_lists lists = {a->all, b->all};
     size_t most = (a->count + b->count) / 2, common;
-    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, most ? most : 1};
+    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, most ? most : 1, NULL};
 
     if (lcs_length_few(&pair, &common))
         return 4 * common >= a->count + b->count;
@@ -190,8 +190,57 @@ static uint32_t item_symbol(struct work *w, struct side *side, size_t i)
     return k->symbol - 1;
 }
 
+/* ---- what two items share ---------------------------------------------------------------- */
+
+static size_t count_words(struct str text, size_t most)
+{
+    struct str word;
+    size_t n = 0;
+
+    for (size_t at = 0; n < most && page_word_next(text, &at, &word);)
+        n++;
+    return n;
+}
+
+/* The same as share_half for texts that begin and end alike, of which only the middle is cut
+ * into words.  With c words in common outside of it and a common subsequence of l inside,
+ * 4 (c + l) >= 2 c + na + nb must hold; mostly c alone suffices, and is not counted further
+ * than that. */
+static bool texts_share_half(
+        struct work *w, struct str a, struct str b, size_t head, size_t tail)
+{
+    struct diff_item x = {.text = {a.ptr + head, a.len - head - tail}},
+                     y = {.text = {b.ptr + head, b.len - head - tail}};
+    struct words p = words_of(w->scratch, &x), q = words_of(w->scratch, &y);
+    size_t n = p.count + q.count, c = count_words((struct str){a.ptr, head}, n);
+
+    if (2 * c < n)
+        c += count_words((struct str){a.ptr + a.len - tail, tail}, n);
+    w->spent += (uint64_t)p.count * q.count + 16;
+    if (2 * c >= n || w->spent > WORK_MAX)
+        return w->spent <= WORK_MAX;
+    size_t least = (n - 2 * c + 3) / 4, common; /* of l */
+    struct two_lists lists = {p.all, q.all};
+    struct lcs_pair pair = {
+            p.count, q.count, words_equal, &lists, n - 2 * least ? n - 2 * least : 1, NULL};
+    if (lcs_length_few(&pair, &common))
+        return common >= least;
+    return n - 2 * least > LISTS_SHORT && common_length(&p, &q) >= least;
+}
+
 static bool is_update(struct work *w, size_t old, size_t new_)
 {
+    const struct diff_item *x = &item_at(w, &w->old, old)->item,
+                           *y = &item_at(w, &w->new_, new_)->item;
+
+    if (!x->parts && !y->parts) {
+        struct str s = x->text, t = y->text;
+        size_t less_bytes = s.len < t.len ? s.len : t.len, head = text_cut_front(s, t);
+        size_t tail = text_cut_back((struct str){s.ptr + head, s.len - head},
+                (struct str){t.ptr + head, t.len - head});
+        if (2 * (head + tail) >= less_bytes)
+            return texts_share_half(w, s, t, head, tail);
+    }
     struct words *a = item_words(w, &w->old, old), *b = item_words(w, &w->new_, new_);
     size_t less = a->count < b->count ? a->count : b->count;
 
@@ -306,8 +355,12 @@ static uint32_t *symbols_of(struct work *w, struct side *s)
 static bool match_items(struct work *w, uint32_t *match)
 {
     const struct diff_input *in = w->in;
-    struct lcs_pair pair = {in->nold, in->nnew, in->equal, in->arg, 0};
+    struct lcs_pair pair = {in->nold, in->nnew, in->equal, in->arg, 0, in->run};
 
+    if (in->match) {
+        memcpy(match, in->match, in->nnew * sizeof *match);
+        return true;
+    }
     if (lcs_match_few(&pair, match))
         return true;
     return lcs_match(
@@ -365,7 +418,7 @@ void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_
         size_t nnew, struct arena *life, struct diff *ret)
 {
     struct given g = {old, new_};
-    struct diff_input in = {nold, nnew, given_equal, given_item, &g};
+    struct diff_input in = {nold, nnew, given_equal, given_item, &g, NULL, NULL};
 
     diff_compare(&in, life, ret);
 }

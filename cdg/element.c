@@ -1,6 +1,6 @@
 /* element: elements of a name that are new, updated, deleted or unchanged, or exist, and
  * that contain given words. */
-#include "cdg/cdg_int.h"
+#include "cdg/match.h"
 
 static enum err check(const struct cdg_leaf *leaf, struct fault *f)
 {
@@ -22,24 +22,27 @@ static void *prepare(const struct cdg_leaf *leaf, struct arena *life)
     return k;
 }
 
-static bool has_name(const struct question *q, const struct page_digest *d, uint32_t node)
+/* Whether an element of this tag is asked for, by number of the tag. */
+static const bool *named(const struct question *q, const struct page_digest *d)
 {
-    struct str name = page_tag_name(d, d->tags[node]), wanted = str_of(q->leaf->text);
+    struct str wanted = str_of(q->leaf->text);
+    bool *is = arena_array_of(q->life, d->tag_names + 1, bool);
 
-    if (d->tags[node] == 0)
-        return false;
-    return d->type == PAGE_XML ? str_equal(name, wanted) : str_equal_nocase(name, wanted);
+    for (uint32_t i = 1; i < d->tag_names; i++)
+        is[i] = d->type == PAGE_XML ? str_equal(page_tag_name(d, i), wanted)
+                                    : str_equal_nocase(page_tag_name(d, i), wanted);
+    return is;
 }
 
 /* The texts that are children of the element itself. */
-static struct str own_text(const struct tree *t, uint32_t node, struct arena *life)
+static struct str own_text(const struct page_digest *d, uint32_t node, struct arena *life)
 {
     BUF(own, PAGE_DIGEST_MAX);
 
-    for (uint32_t c = node + 1; c < t->end[node]; c = t->end[c]) {
-        if (t->d->tags[c] != 0)
+    for (uint32_t c = node + 1; c < d->end[node]; c = d->end[c]) {
+        if (d->tags[c] != 0)
             continue;
-        struct str s = subtree_text(t->d, c, c + 1, life);
+        struct str s = subtree_text(d, c, c + 1, life);
         if (own.len)
             buf_putc(&own, ' ');
         buf_append(&own, s.ptr, s.len);
@@ -47,41 +50,45 @@ static struct str own_text(const struct tree *t, uint32_t node, struct arena *li
     return (struct str){arena_strndup(life, buf_text(&own), own.len), own.len};
 }
 
-static bool qualifies(const struct question *q, const struct tree *t, uint32_t node)
+/* Whether an element of the right name contains what it must. */
+static bool qualifies(const struct question *q, const struct page_digest *d, uint32_t node)
 {
-    if (!has_name(q, t->d, node))
-        return false;
     if (!q->leaf->contains)
         return true;
     SCRATCH struct arena *scratch = arena_new(NULL, "element");
-    struct str text = q->leaf->strict ? own_text(t, node, scratch)
-                                      : subtree_text(t->d, node, t->end[node], scratch);
+    struct str text = q->leaf->strict ? own_text(d, node, scratch)
+                                      : subtree_text(d, node, d->end[node], scratch);
     return keyword_occurs(q->prepared, text);
 }
 
-static struct str text_at(const struct question *q, const struct tree *t, uint32_t node)
+static struct str text_at(const struct question *q, const struct page_digest *d, uint32_t node)
 {
-    return subtree_text(t->d, node, t->end[node], q->life);
+    return subtree_text(d, node, d->end[node], q->life);
 }
 
-static void add_new_side(const struct question *q, struct answer *a, const struct tree *old,
-        const struct tree *new_, uint32_t node)
+static bool is_wanted(const struct question *q, struct matching *m, uint32_t node)
 {
-    uint32_t twin = new_->match[node];
-    bool same = twin != NO_NODE && hash128_equal(old->hash[twin], new_->hash[node]);
-    bool wanted = (q->leaf->status == CDG_NEW && twin == NO_NODE) ||
-                  (q->leaf->status == CDG_UPDATED && twin != NO_NODE && !same) ||
-                  (q->leaf->status == CDG_UNCHANGED && same);
+    uint32_t twin = m->new_.match[node];
 
-    if (!wanted || !qualifies(q, new_, node))
+    if (q->leaf->status == CDG_NEW)
+        return twin == NO_NODE;
+    return twin != NO_NODE && matched_same(m, twin, node) == (q->leaf->status == CDG_UNCHANGED);
+}
+
+static void add_new_side(
+        const struct question *q, struct answer *a, struct matching *m, uint32_t node)
+{
+    const struct page_digest *new_ = m->new_.d;
+
+    if (!is_wanted(q, m, node) || !qualifies(q, new_, node))
         return;
     struct change c = {.how = CHANGE_FOUND, .new_ = text_at(q, new_, node)};
     if (q->leaf->status == CDG_NEW)
         c.how = CHANGE_INSERTED;
     if (q->leaf->status == CDG_UPDATED) {
         c.how = CHANGE_UPDATED;
-        c.old = text_at(q, old, twin);
-        c.path = element_path(q, a, new_->d, node);
+        c.old = text_at(q, m->old.d, m->new_.match[node]);
+        c.path = element_path(q, a, new_, node);
     }
     answer_add(a, q->life, c);
 }
@@ -89,11 +96,21 @@ static void add_new_side(const struct question *q, struct answer *a, const struc
 static void add_existing(const struct question *q, struct answer *a)
 {
     const struct page_digest *d = q->new_->digest;
-    struct tree t = {.d = d, .end = d->end};
+    const bool *is_named = named(q, d);
 
     for (uint32_t i = 0; i < d->nodes; i++)
-        if (d->tags[i] != 0 && qualifies(q, &t, i))
-            answer_add(a, q->life, (struct change){CHANGE_FOUND, .new_ = text_at(q, &t, i)});
+        if (is_named[d->tags[i]] && qualifies(q, d, i))
+            answer_add(a, q->life, (struct change){CHANGE_FOUND, .new_ = text_at(q, d, i)});
+}
+
+static void add_deleted(const struct question *q, struct answer *a, const struct matching *m)
+{
+    const struct page_digest *d = m->old.d;
+    const bool *is_named = named(q, d);
+
+    for (uint32_t i = 0; i < d->nodes; i++)
+        if (is_named[d->tags[i]] && m->old.match[i] == NO_NODE && qualifies(q, d, i))
+            answer_add(a, q->life, (struct change){CHANGE_DELETED, .old = text_at(q, d, i)});
 }
 
 static void compare(const struct question *q, struct answer *a)
@@ -109,18 +126,15 @@ static void compare(const struct question *q, struct answer *a)
     }
     if (same)
         return;
-    struct tree old = tree_of(q->old->digest, q->life),
-                new_ = tree_of(q->new_->digest, q->life);
-    trees_match(&old, &new_, q->life);
-    if (q->leaf->status != CDG_DELETED) {
-        for (uint32_t j = 0; j < new_.d->nodes; j++)
-            if (new_.d->tags[j] != 0)
-                add_new_side(q, a, &old, &new_, j);
+    struct matching *m = matching_of(q);
+    if (q->leaf->status == CDG_DELETED) {
+        add_deleted(q, a, m);
         return;
     }
-    for (uint32_t i = 0; i < old.d->nodes; i++)
-        if (old.d->tags[i] != 0 && old.match[i] == NO_NODE && qualifies(q, &old, i))
-            answer_add(a, q->life, (struct change){CHANGE_DELETED, .old = text_at(q, &old, i)});
+    const bool *is_named = named(q, m->new_.d);
+    for (uint32_t j = 0; j < m->new_.d->nodes; j++)
+        if (is_named[m->new_.d->tags[j]])
+            add_new_side(q, a, m, j);
 }
 
 const struct cdg_kind cdg_kind_element = {

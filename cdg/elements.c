@@ -28,12 +28,13 @@ static struct diff_item item_make(
             .text = {text, (size_t)(at - text)}, .parts = parts, .nparts = n + 1};
 }
 
-struct elements elements_of(const struct page_digest *d, struct arena *life)
+static struct elements elements_of(const struct page_digest *d, struct arena *life)
 {
+    size_t count = d->nodes - d->texts + 1;
     struct elements e = {.d = d,
             .life = life,
-            .items = arena_array_of(life, d->nodes + 1, struct diff_item *),
-            .node = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t))};
+            .items = arena_array_of(life, count, struct diff_item *),
+            .node = arena_alloc(life, count * sizeof(uint32_t))};
 
     for (uint32_t i = 0; i < d->nodes; i++)
         if (d->tags[i] != 0)
@@ -50,38 +51,45 @@ const struct diff_item *element_item(const struct elements *e, size_t i)
     return e->items[i];
 }
 
-bool element_has_text(const struct elements *e, size_t i)
+uint32_t first_text(const struct page_digest *d, uint32_t node)
 {
-    const struct page_digest *d = e->d;
-    uint32_t low = 0, high = d->texts, node = e->node[i];
+    uint32_t low = 0, high = d->texts;
 
-    while (low < high) { /* the first text behind the element */
+    while (low < high) {
         uint32_t middle = (low + high) / 2;
         if (d->text_node[middle] < node)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < d->texts && d->text_node[low] < d->end[node];
+    return low;
+}
+
+bool element_has_text(const struct elements *e, size_t i)
+{
+    const struct page_digest *d = e->d;
+    uint32_t text = first_text(d, e->node[i]);
+
+    return text < d->texts && d->text_node[text] < d->end[e->node[i]];
 }
 
 /* ---- pairs ------------------------------------------------------------------------------- */
 
-struct element_pair element_pair_of(const struct question *q)
+const struct element_pair *element_pair_of(const struct question *q)
 {
     const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
-    struct element_pair p = {elements_of(old, q->life), elements_of(new_, q->life), NULL};
-    uint32_t *tag = arena_alloc(q->life, (old->tag_names + 1) * sizeof(uint32_t));
+    struct arena *life = q->cache->life;
 
-    for (uint32_t i = 0; i < old->tag_names; i++) {
-        tag[i] = i < new_->tag_names && str_equal(page_tag_name(old, i), page_tag_name(new_, i))
-                         ? i
-                         : LCS_NONE;
-        for (uint32_t k = 0; k < new_->tag_names && tag[i] == LCS_NONE && k < 1000; k++)
-            if (str_equal(page_tag_name(old, i), page_tag_name(new_, k)))
-                tag[i] = k;
-    }
-    p.tag = tag;
+    if (q->cache->elements)
+        return q->cache->elements;
+    struct element_pair *p = arena_new_of(life, struct element_pair);
+    p->old = elements_of(old, life);
+    p->new_ = elements_of(new_, life);
+    p->tag = numbers_map(
+            old->tag_name_of, old->tag_names, new_->tag_name_of, new_->tag_names, life);
+    p->name = numbers_map(
+            old->attr_name_of, old->attr_names, new_->attr_name_of, new_->attr_names, life);
+    q->cache->elements = p;
     return p;
 }
 
@@ -99,13 +107,36 @@ bool element_pair_equal(const void *arg, size_t old, size_t new_)
     uint32_t a = x->attr_at[p->old.node[old]], b = y->attr_at[p->new_.node[new_]];
     uint32_t n = x->attr_at[p->old.node[old] + 1] - a;
 
-    if (!element_pair_same_name(arg, old, new_) || y->attr_at[p->new_.node[new_] + 1] - b != n)
+    if (p->tag[x->tags[p->old.node[old]]] != y->tags[p->new_.node[new_]] ||
+            y->attr_at[p->new_.node[new_] + 1] - b != n)
         return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!str_equal(page_attr_value(x, a + i), page_attr_value(y, b + i)) ||
-                !str_equal(page_attr_name(x, a + i), page_attr_name(y, b + i)))
+        if (p->name[x->attr_name[a + i]] != y->attr_name[b + i] ||
+                !str_same(x->attr_value_of[x->attr_value[a + i]],
+                        y->attr_value_of[y->attr_value[b + i]]))
             return false;
     return true;
+}
+
+size_t element_pair_run(const void *arg, size_t old, size_t new_)
+{
+    size_t n = 0;
+
+    while (n < old && n < new_ && element_pair_equal(arg, old - 1 - n, new_ - 1 - n))
+        n++;
+    return n;
+}
+
+size_t element_pair_name_run(const void *arg, size_t old, size_t new_)
+{
+    const struct element_pair *p = arg;
+    const uint32_t *x = p->old.d->tags, *y = p->new_.d->tags;
+    size_t n = 0;
+
+    while (n < old && n < new_ &&
+            p->tag[x[p->old.node[old - 1 - n]]] == y[p->new_.node[new_ - 1 - n]])
+        n++;
+    return n;
 }
 
 struct diff_item element_pair_item(const void *arg, bool new_, size_t i)
@@ -175,15 +206,8 @@ struct str subtree_text(
         const struct page_digest *d, uint32_t node, uint32_t end, struct arena *life)
 {
     size_t bytes = 0, at = 0;
-    uint32_t low = 0, high = d->texts;
+    uint32_t low = first_text(d, node);
 
-    while (low < high) { /* the first text at or behind the node */
-        uint32_t middle = (low + high) / 2;
-        if (d->text_node[middle] < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (uint32_t i = low; i < d->texts && d->text_node[i] < end; i++)
         bytes += page_text(d, i).len + 1;
     char *text = arena_alloc(life, bytes + 1);

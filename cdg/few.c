@@ -27,6 +27,8 @@ static int32_t *row_of(const struct greedy *g, int64_t d)
 
 static int64_t slide(const struct lcs_pair *p, int64_t a, int64_t b)
 {
+    if (p->run && a > 0 && b > 0)
+        return a - (int64_t)p->run(p->arg, (size_t)a, (size_t)b);
     while (a > 0 && b > 0 && p->equal(p->arg, (size_t)a - 1, (size_t)b - 1)) {
         a--;
         b--;
@@ -34,43 +36,55 @@ static int64_t slide(const struct lcs_pair *p, int64_t a, int64_t b)
     return a;
 }
 
-/* Diagonals are counted from the one of the two ends. */
-static int64_t step(const struct greedy *g, int64_t d, int64_t k)
+static int64_t ends_of(const struct greedy *g)
 {
-    const struct lcs_pair *p = g->p;
-    int64_t ends = (int64_t)p->na - (int64_t)p->nb, best = UNREACHED;
+    return (int64_t)g->p->na - (int64_t)g->p->nb;
+}
+
+/* Where on diagonal k one stands with d items left over, before equal ones are passed.
+ * Diagonals are counted from the one of the two ends. */
+static int64_t start_of(const struct greedy *g, int64_t d, int64_t k)
+{
     const int32_t *before = d ? row_of(g, d - 1) : NULL;
+    int64_t best = UNREACHED;
 
     if (d == 0)
-        return slide(p, (int64_t)p->na, (int64_t)p->nb);
+        return (int64_t)g->p->na;
     if (k + 1 <= d - 1 && before[k + 1] > 0) /* one of a left over */
         best = before[k + 1] - 1;
     if (k - 1 >= -(d - 1) && before[k - 1] >= 0) { /* one of b */
         int64_t a = before[k - 1];
-        if (a - (k + ends) >= 0 && a < best)
+        if (a - (k + ends_of(g)) >= 0 && a < best)
             best = a;
     }
-    return best == UNREACHED ? UNREACHED : slide(p, best, best - (k + ends));
+    return best;
+}
+
+static int64_t step(const struct greedy *g, int64_t d, int64_t k)
+{
+    int64_t a = start_of(g, d, k);
+
+    return a == UNREACHED ? UNREACHED : slide(g->p, a, a - (k + ends_of(g)));
 }
 
 /* How many items are left over in all; -1: more than FEW, or than anybody wants to know. */
 static int64_t differences(struct greedy *g)
 {
-    int64_t ends = (int64_t)g->p->na - (int64_t)g->p->nb;
-
+    int64_t ends = ends_of(g);
     int64_t most = g->p->most && g->p->most < FEW ? (int64_t)g->p->most : FEW;
 
     for (int64_t d = 0; d <= most; d++) {
         if (!buf_reserve(&g->rows, (size_t)(d + 1) * (size_t)(d + 1) * sizeof(int32_t)))
             return -1;
-        int32_t *row = row_of(g, d);
-        for (int64_t k = -d; k <= d; k++)
-            row[k] = -1;
+        int32_t *row = row_of(g, d); /* every other one of it is used */
         for (int64_t k = -d; k <= d; k += 2) {
             int64_t a = step(g, d, k);
             row[k] = a == UNREACHED ? -1 : (int32_t)a;
-            if (a == 0 && k == -ends)
-                return d;
+            if (a != 0 || k != -ends)
+                continue;
+            for (k += 2; k <= d; k += 2)
+                row[k] = -1;
+            return d;
         }
     }
     return -1;
@@ -79,7 +93,7 @@ static int64_t differences(struct greedy *g)
 /* Whether what follows (a, b) can be had with `left` items left over. */
 static bool suffices(const struct greedy *g, int64_t a, int64_t b, int64_t left)
 {
-    int64_t k = a - b - ((int64_t)g->p->na - (int64_t)g->p->nb);
+    int64_t k = a - b - ends_of(g);
 
     if ((left - k) % 2 != 0)
         left--;
@@ -89,12 +103,33 @@ static bool suffices(const struct greedy *g, int64_t a, int64_t b, int64_t left)
     return reached >= 0 && a >= reached;
 }
 
+/* How many items from (a, b) on are known to be equal: those passed on the way here. */
+static size_t passed(const struct greedy *g, size_t a, size_t b, int64_t left)
+{
+    int64_t k = (int64_t)a - (int64_t)b - ends_of(g);
+
+    if ((left - k) % 2 != 0 || k > left || k < -left)
+        return 0;
+    int64_t reached = row_of(g, left)[k];
+    if (reached < 0 || reached > (int64_t)a)
+        return 0;
+    int64_t start = start_of(g, left, k);
+    return start == UNREACHED || start <= (int64_t)a ? 0 : (size_t)start - a;
+}
+
 static void walk(const struct greedy *g, int64_t left, uint32_t *match)
 {
     const struct lcs_pair *p = g->p;
     size_t a = 0;
 
     for (size_t b = 0; b < p->nb; b++) { /* (1) */
+        size_t known = passed(g, a, b, left);
+        if (known) {
+            for (; known > 0; known--)
+                match[b++] = (uint32_t)a++;
+            b--;
+            continue;
+        }
         size_t i = a;
         while (i < p->na && (int64_t)(i - a) <= left && !p->equal(p->arg, i, b))
             i++;

@@ -187,25 +187,69 @@ static bool counts_differ(const struct question *q, const uint32_t n[2])
     return q->leaf->counted ? n[0] != n[1] : (n[0] > 0) != (n[1] > 0);
 }
 
-/* How often the keyword occurs in both, true where it matters. */
+/* Whether the keyword stands anywhere in a version.  Bit t of `ends` says that its terms up to
+ * t stand in a row that ends here. */
+static bool is_somewhere(const struct question *q, const struct keyword *k, bool new_)
+{
+    const struct blocks *b = blocks_of(q);
+    uint32_t ends = 0, last = (uint32_t)1 << (k->count - 1);
+    BUF(fold, 1 << 26);
+
+    for (size_t i = 0; i < b->count[new_]; i++) {
+        struct str text = block_text(b, new_, i), word;
+        for (size_t at = 0; page_word_next(text, &at, &word);) {
+            buf_clear(&fold);
+            if (page_word_fold(word, &fold))
+                word = (struct str){fold.data, fold.len};
+            ends = ends << 1 | 1;
+            for (size_t t = 0; t < k->count; t++)
+                if (ends >> t & 1 && !keyword_term_matches(&k->terms[t], word))
+                    ends &= ~((uint32_t)1 << t);
+            if (ends & last)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* How often the keyword occurs in both, true where it matters; words of `v` are settled. */
 static void count_changed(const struct question *q, const struct keyword *k,
         const struct vocabulary *v, uint32_t n[2])
 {
-    bool long_row = k->count > VOCABULARY_MARGIN + 1;
-
-    keyword_count(k, v, n);
-    if (long_row || (!is_exact(k) && counts_differ(q, n))) /* others may stand elsewhere */
+    if (k->count > VOCABULARY_ROW) {
         keyword_count(k, vocabulary_of(q, /* folded= */ true), n);
+        return;
+    }
+    if (is_exact(k)) {
+        const struct vocabulary_word *w = vocabulary_find(v, k->terms[0].text);
+        n[0] = w ? w->counts[0] + w->rest : 0;
+        n[1] = w ? w->counts[1] + w->rest : 0;
+        return;
+    }
+    keyword_count(k, k->count == 1 ? v : vocabulary_rows(q, (unsigned)k->count - 1), n);
+    if (!counts_differ(q, n))
+        return;
+    if (q->leaf->counted) /* others may stand elsewhere */
+        keyword_count(k, vocabulary_of(q, /* folded= */ true), n);
+    else
+        n[n[1] > 0 ? 0 : 1] = is_somewhere(q, k, /* new_= */ n[0] > 0);
 }
 
 /* Without an index each is looked for. */
 static const struct leaf_hits *look(const struct question *q)
 {
     const struct keywords *p = q->prepared;
-    const struct vocabulary *v = vocabulary_changed(q, /* folded= */ true);
+    struct vocabulary *v = vocabulary_changed(q, /* folded= */ true);
     struct leaf_hits *hits = arena_new_of(q->life, struct leaf_hits);
 
     hits->all = arena_array_of(q->life, p->count, struct keyword_hit);
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct vocabulary_word *w =
+                is_exact(&p->all[i]) ? vocabulary_find(v, p->all[i].terms[0].text) : NULL;
+        if (w)
+            w->wanted = counts_differ(q, w->counts);
+    }
+    vocabulary_settle(q, /* folded= */ true, q->leaf->counted);
     for (uint32_t i = 0; i < p->count; i++) {
         struct keyword_hit one = {.keyword = i};
         count_changed(q, &p->all[i], v, one.counts);

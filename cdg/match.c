@@ -7,9 +7,11 @@
  *      with ours, then the first; all that is below them is matched too;
  *  (4) upwards: parents of matched elements, of one name and without id;
  *  (5) downwards: children of matched elements, of one name and without id, in order.
+ *
+ * Most of a new version is identical with what stands in the same place of the old one, so
+ * subtrees are compared node by node (same.c), and looked for elsewhere only then (twins.c).
  */
-#include "cdg/cdg_int.h"
-#include <stdlib.h>
+#include "cdg/match.h"
 
 /* ---- trees ------------------------------------------------------------------------------- */
 
@@ -31,113 +33,57 @@ static struct id_names id_names_of(const struct page_digest *d)
     return n;
 }
 
-static struct str id_of(const struct page_digest *d, struct id_names names, uint32_t node)
-{
-    for (uint32_t a = d->attr_at[node]; a < d->attr_at[node + 1]; a++)
-        if (d->attr_name[a] == names.id || d->attr_name[a] == names.xml_id)
-            return page_attr_value(d, a);
-    return (struct str){NULL, 0};
-}
-
-/* Hashes of the digest's strings, each computed once. */
-struct string_hashes {
-    struct hash128 *tags, *names, *values;
-};
-
-static struct hash128 *hashes_of(const struct str *all, uint32_t n, struct arena *life)
-{
-    struct hash128 *h = arena_alloc(life, (n + 1) * sizeof *h);
-
-    for (uint32_t i = 0; i < n; i++)
-        h[i] = hash128_of(all[i].ptr, all[i].len);
-    return h;
-}
-
-/* What was hashed so far, and one more thing behind it; order counts. */
-static struct hash128 mixed(struct hash128 h, struct hash128 more)
-{
-    h.lo = (h.lo ^ more.lo) * 0x9E3779B97F4A7C15u;
-    h.hi = (h.hi ^ more.hi) * 0xC2B2AE3D27D4EB4Fu;
-    h.lo ^= h.lo >> 29;
-    h.hi ^= h.hi >> 31;
-    h.lo += h.hi;
-    return h;
-}
-
-/* Hash and weight of a node whose children have theirs; `text` is its number among texts. */
-static void node_sum_up(
-        struct tree *t, uint32_t i, uint32_t text, const struct string_hashes *strings)
-{
-    static const struct hash128 children_begin = {1, 2};
-    const struct page_digest *d = t->d;
-
-    if (d->tags[i] == 0) {
-        struct str s = page_text(d, text);
-        t->weight[i] = s.len;
-        t->hash[i] = hash128_of(s.ptr, s.len);
-        return;
-    }
-    struct hash128 h = mixed(children_begin, strings->tags[d->tags[i]]);
-    uint64_t weight = 3 * page_tag_name(d, d->tags[i]).len + 1;
-    for (uint32_t a = d->attr_at[i]; a < d->attr_at[i + 1]; a++) {
-        h = mixed(mixed(h, strings->names[d->attr_name[a]]), strings->values[d->attr_value[a]]);
-        weight += page_attr_name(d, a).len + page_attr_value(d, a).len + 2;
-    }
-    h = mixed(h, children_begin); /* attributes end */
-    for (uint32_t c = i + 1; c < t->end[i]; c = t->end[c]) {
-        h = mixed(h, t->hash[c]);
-        weight += t->weight[c];
-    }
-    t->hash[i] = h;
-    t->weight[i] = weight;
-}
-
-struct tree tree_of(const struct page_digest *d, struct arena *life)
+/* Weights and ids in one go. */
+static struct tree tree_of(const struct page_digest *d, struct arena *life)
 {
     struct tree t = {.d = d,
-            .end = d->end,
-            .parent = d->parent,
-            .weight = arena_alloc(life, (d->nodes + 1) * sizeof(uint64_t)),
-            .hash = arena_alloc(life, (d->nodes + 1) * sizeof(struct hash128)),
-            .id = arena_alloc(life, (d->nodes + 1) * sizeof(struct str)),
-            .match = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t))};
-    struct string_hashes strings = {hashes_of(d->tag_name_of, d->tag_names, life),
-            hashes_of(d->attr_name_of, d->attr_names, life),
-            hashes_of(d->attr_value_of, d->attr_values, life)};
+            .weight_before = arena_alloc(life, (d->nodes + 1) * sizeof(uint64_t)),
+            .texts_before = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t)),
+            .id = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t)),
+            .match = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t)),
+            .whole = arena_array_of(life, d->nodes + 1, bool)};
     struct id_names names = id_names_of(d);
+    uint64_t weight = 0;
+    uint32_t text = 0;
 
-    uint32_t text = d->texts;
-    for (uint32_t i = d->nodes; i-- > 0;) {
-        text -= d->tags[i] == 0;
-        node_sum_up(&t, i, text, &strings);
-        t.id[i] = id_of(d, names, i);
-        t.match[i] = NO_NODE;
+    memset(t.match, 0xFF, (d->nodes + 1) * sizeof *t.match);
+    memset(t.id, 0xFF, (d->nodes + 1) * sizeof *t.id);
+    for (uint32_t i = 0; i < d->nodes; i++) {
+        t.weight_before[i] = weight;
+        t.texts_before[i] = text;
+        if (d->tags[i] == 0) {
+            weight += d->text_of[text++].len;
+            continue;
+        }
+        weight += 3 * d->tag_name_of[d->tags[i]].len + 1;
+        for (uint32_t a = d->attr_at[i + 1]; a-- > d->attr_at[i];) {
+            weight += d->attr_name_of[d->attr_name[a]].len +
+                      d->attr_value_of[d->attr_value[a]].len + 2;
+            if (d->attr_name[a] == names.id || d->attr_name[a] == names.xml_id)
+                t.id[i] = d->attr_value[a]; /* the first of them counts */
+        }
     }
+    t.weight_before[d->nodes] = weight;
+    t.texts_before[d->nodes] = text;
     return t;
 }
 
 /* ---- matching ---------------------------------------------------------------------------- */
 
-struct matching {
-    struct tree *old, *new_;
-    struct arena *life;
-};
-
 static bool same_name(const struct matching *m, uint32_t old, uint32_t new_)
 {
-    return str_equal(page_tag_name(m->old->d, m->old->d->tags[old]),
-            page_tag_name(m->new_->d, m->new_->d->tags[new_]));
+    return m->same.tag[m->old.d->tags[old]] == m->new_.d->tags[new_];
 }
 
-static bool is_free(const struct tree *t, uint32_t node)
+static bool has_id(const struct tree *t, uint32_t node)
 {
-    return t->d->tags[node] != 0 && t->match[node] == NO_NODE;
+    return t->id[node] != NO_NODE;
 }
 
 static void pair_up(struct matching *m, uint32_t old, uint32_t new_)
 {
-    m->old->match[old] = new_;
-    m->new_->match[new_] = old;
+    m->old.match[old] = new_;
+    m->new_.match[new_] = old;
 }
 
 /* (1) and (5): free children of one name, in order; `anonymous`: only those without id. */
@@ -145,52 +91,59 @@ static void match_children(struct matching *m, uint32_t old, uint32_t old_end, u
         uint32_t new_end, bool anonymous)
 {
     uint32_t budget = 1000; /* names that never meet must not cost the square of the children */
+    const uint32_t *ends = m->old.d->end;
 
-    for (uint32_t j = new_; j < new_end; j = m->new_->end[j]) {
-        if (!is_free(m->new_, j) || (anonymous && m->new_->id[j].ptr))
+    for (uint32_t j = new_; j < new_end; j = m->new_.d->end[j]) {
+        if (!is_free(&m->new_, j) || (anonymous && has_id(&m->new_, j)))
             continue;
         uint32_t steps = 0;
-        for (uint32_t i = old; i < old_end && steps < budget; i = m->old->end[i], steps++) {
-            if (!is_free(m->old, i) || (anonymous && m->old->id[i].ptr) || !same_name(m, i, j))
+        for (uint32_t i = old; i < old_end && steps < budget; i = ends[i], steps++) {
+            if (!is_free(&m->old, i) || (anonymous && has_id(&m->old, i)) ||
+                    !same_name(m, i, j))
                 continue;
             pair_up(m, i, j);
             break;
         }
-        while (old < old_end &&
-                !is_free(m->old, old)) /* what is taken need not be seen again */
-            old = m->old->end[old];
+        while (old < old_end && !is_free(&m->old, old))
+            old = ends[old]; /* what is taken need not be seen again */
     }
 }
 
 /* ---- (2) --------------------------------------------------------------------------------- */
 
-struct keyed {
-    struct map_node by_key;
+struct with_id {
+    struct map_node by_id;
     uint32_t node;
-    struct keyed *next; /* of the same hash, in document order */
 };
+
+static struct str id_text(const struct tree *t, uint32_t node)
+{
+    return t->d->attr_value_of[t->id[node]];
+}
 
 static void match_ids(struct matching *m)
 {
     struct map ids;
 
     map_init(&ids);
-    for (uint32_t i = m->old->d->nodes;
+    for (uint32_t i = m->old.d->nodes;
             i-- > 0;) { /* newest first: the first one is found first */
-        if (!m->old->id[i].ptr)
+        if (!has_id(&m->old, i))
             continue;
-        struct keyed *k = arena_new_of(m->life, struct keyed);
+        struct with_id *k = arena_new_of(m->life, struct with_id);
+        struct str id = id_text(&m->old, i);
         k->node = i;
-        map_insert(&ids, &k->by_key, map_hash(m->old->id[i].ptr, m->old->id[i].len));
+        map_insert(&ids, &k->by_id, map_hash(id.ptr, id.len));
     }
-    for (uint32_t j = 0; j < m->new_->d->nodes; j++) {
-        struct str id = m->new_->id[j];
-        if (!id.ptr || !is_free(m->new_, j))
+    for (uint32_t j = 0; j < m->new_.d->nodes && ids.count; j++) {
+        if (!has_id(&m->new_, j) || !is_free(&m->new_, j))
             continue;
+        struct str id = id_text(&m->new_, j);
         struct map_node *n = map_first(&ids, map_hash(id.ptr, id.len));
         for (unsigned steps = 0; n && steps < 100; n = map_next(n), steps++) {
-            uint32_t i = container_of(n, struct keyed, by_key)->node;
-            if (is_free(m->old, i) && str_equal(m->old->id[i], id) && same_name(m, i, j)) {
+            uint32_t i = container_of(n, struct with_id, by_id)->node;
+            if (is_free(&m->old, i) && str_equal(id_text(&m->old, i), id) &&
+                    same_name(m, i, j)) {
                 pair_up(m, i, j);
                 break;
             }
@@ -204,170 +157,137 @@ static void match_ids(struct matching *m)
 /* Elements still to be looked at, the heaviest on top, of equals the first of the page.  A
  * parent is heavier than what is below it, so who lies in a subtree that found its twin never
  * gets here. */
+struct queued {
+    uint64_t weight;
+    uint32_t node;
+};
+
 struct queue {
     const struct tree *t;
-    uint32_t *all;
+    struct queued *all;
     size_t count;
 };
 
-static bool comes_first(const struct tree *t, uint32_t x, uint32_t y)
+static bool comes_first(struct queued a, struct queued b)
 {
-    return t->weight[x] != t->weight[y] ? t->weight[x] > t->weight[y] : x < y;
+    return a.weight != b.weight ? a.weight > b.weight : a.node < b.node;
 }
 
 static void queue_put(struct queue *q, uint32_t node)
 {
+    struct queued new_ = {weight_of(q->t, node), node};
     size_t i = q->count++;
 
-    for (; i > 0 && comes_first(q->t, node, q->all[(i - 1) / 2]); i = (i - 1) / 2)
+    for (; i > 0 && comes_first(new_, q->all[(i - 1) / 2]); i = (i - 1) / 2)
         q->all[i] = q->all[(i - 1) / 2];
-    q->all[i] = node;
+    q->all[i] = new_;
 }
 
 static uint32_t queue_take(struct queue *q)
 {
-    uint32_t top = q->all[0], last = q->all[--q->count];
+    struct queued top = q->all[0], last = q->all[--q->count];
     size_t i = 0, child;
 
     for (; (child = 2 * i + 1) < q->count; i = child) {
-        if (child + 1 < q->count && comes_first(q->t, q->all[child + 1], q->all[child]))
+        if (child + 1 < q->count && comes_first(q->all[child + 1], q->all[child]))
             child++;
-        if (!comes_first(q->t, q->all[child], last))
+        if (!comes_first(q->all[child], last))
             break;
         q->all[i] = q->all[child];
     }
     q->all[i] = last;
-    return top;
+    return top.node;
 }
 
 static void queue_put_children(struct queue *q, uint32_t from, uint32_t to)
 {
-    for (uint32_t c = from; c < to; c = q->t->end[c])
+    for (uint32_t c = from; c < to; c = q->t->d->end[c])
         if (q->t->d->tags[c] != 0)
             queue_put(q, c);
 }
 
-static struct keyed *keyed_find(
-        const struct map *map, const struct tree *t, struct hash128 hash)
+/* Pairs two identical subtrees; elements stay free whose counterparts are taken. */
+static void pair_subtrees(struct matching *m, uint32_t old, uint32_t new_)
 {
-    for (struct map_node *n = map_first(map, hash.lo); n; n = map_next(n)) {
-        struct keyed *k = container_of(n, struct keyed, by_key);
-        if (hash128_equal(t->hash[k->node], hash))
-            return k;
-    }
-    return NULL;
-}
+    uint32_t n = m->new_.d->end[new_] - new_;
+    bool whole = true;
 
-/* The old elements by their hash, those of one hash in a row. */
-static void subtrees_index(struct matching *m, struct map *map)
-{
-    map_init(map);
-    for (uint32_t i = m->old->d->nodes; i-- > 0;) {
-        if (!is_free(m->old, i))
+    for (uint32_t s = 0; s < n; s++) {
+        if (!is_free(&m->new_, new_ + s))
             continue;
-        struct keyed *k = arena_alloc(m->life, sizeof *k), *first;
-        k->node = i;
-        k->next = NULL;
-        first = keyed_find(map, m->old, m->old->hash[i]);
-        if (first) { /* put in front: swap the numbers, so that the map need not change */
-            k->next = first->next;
-            first->next = k;
-            k->node = first->node;
-            first->node = i;
-        } else {
-            map_insert(map, &k->by_key, m->old->hash[i].lo);
-        }
+        if (is_free(&m->old, old + s))
+            pair_up(m, old + s, new_ + s);
+        else
+            whole = false;
     }
-}
-
-static uint32_t choose_twin(struct matching *m, const struct keyed *row, uint32_t new_)
-{
-    uint32_t parent = m->new_->parent[new_], first = NO_NODE;
-    uint32_t wanted = parent == NO_NODE ? NO_NODE : m->new_->match[parent];
-
-    for (unsigned steps = 0; row && steps < 1000; row = row->next, steps++) {
-        if (!is_free(m->old, row->node))
-            continue;
-        if (wanted != NO_NODE && m->old->parent[row->node] == wanted)
-            return row->node;
-        if (first == NO_NODE)
-            first = row->node;
-    }
-    return first;
-}
-
-/* True: the subtree found its twin. */
-static bool match_subtree(struct matching *m, const struct map *map, uint32_t j)
-{
-    struct keyed *row = is_free(m->new_, j) ? keyed_find(map, m->old, m->new_->hash[j]) : NULL;
-    uint32_t i = row ? choose_twin(m, row, j) : NO_NODE;
-
-    if (i == NO_NODE)
-        return false;
-    while (row && !is_free(m->old, row->node) && row->next) { /* drop what is taken */
-        struct keyed *gone = row->next;
-        row->node = gone->node;
-        row->next = gone->next;
-    }
-    for (uint32_t s = 0; s < m->new_->end[j] - j; s++)
-        if (is_free(m->new_, j + s) && is_free(m->old, i + s))
-            pair_up(m, i + s, j + s);
-    return true;
-}
-
-static bool has_free_below(const struct tree *t, uint32_t node)
-{
-    for (uint32_t i = node + 1; i < t->end[node]; i++)
-        if (is_free(t, i))
-            return true;
-    return false;
+    m->new_.whole[new_] = whole;
 }
 
 static void match_identical(struct matching *m)
 {
     struct queue q = {
-            m->new_, arena_alloc(m->life, (m->new_->d->nodes + 1) * sizeof(uint32_t)), 0};
-    struct map map;
+            &m->new_, arena_alloc(m->life, (m->new_.d->nodes + 1) * sizeof(struct queued)), 0};
 
-    subtrees_index(m, &map);
-    queue_put_children(&q, 0, m->new_->d->nodes);
+    queue_put_children(&q, 0, m->new_.d->nodes);
     while (q.count) {
-        uint32_t j = queue_take(&q);
-        /* below a twin there may be elements that stayed free, as theirs were taken */
-        if (!match_subtree(m, &map, j) || has_free_below(m->new_, j))
-            queue_put_children(&q, j + 1, m->new_->end[j]);
+        uint32_t j = queue_take(&q), i = is_free(&m->new_, j) ? twin_find(m, j) : NO_NODE;
+        if (i != NO_NODE)
+            pair_subtrees(m, i, j);
+        if (!m->new_.whole[j])
+            queue_put_children(&q, j + 1, m->new_.d->end[j]);
     }
-    map_done(&map);
 }
 
 /* ---- (4), (5) ---------------------------------------------------------------------------- */
 
+/* The next element behind j that may still have somebody free around or below it. */
+static uint32_t next_of(const struct tree *t, uint32_t j)
+{
+    return t->whole[j] ? t->d->end[j] : j + 1;
+}
+
 static void match_upwards(struct matching *m)
 {
-    for (uint32_t j = 0; j < m->new_->d->nodes; j++) {
-        uint32_t y = j, x = m->new_->match[j];
+    for (uint32_t j = 0; j < m->new_.d->nodes; j = next_of(&m->new_, j)) {
+        uint32_t y = j, x = m->new_.match[j];
         while (x != NO_NODE) {
-            x = m->old->parent[x];
-            y = m->new_->parent[y];
-            if (x == NO_NODE || y == NO_NODE || !is_free(m->old, x) || !is_free(m->new_, y) ||
-                    m->old->id[x].ptr || m->new_->id[y].ptr || !same_name(m, x, y))
+            x = m->old.d->parent[x];
+            y = m->new_.d->parent[y];
+            if (x == NO_NODE || y == NO_NODE || !is_free(&m->old, x) || !is_free(&m->new_, y) ||
+                    has_id(&m->old, x) || has_id(&m->new_, y) || !same_name(m, x, y))
                 break;
             pair_up(m, x, y);
         }
     }
 }
 
-void trees_match(struct tree *old, struct tree *new_, struct arena *life)
+static void match_downwards(struct matching *m)
 {
-    struct matching m = {old, new_, life};
-
-    match_children(&m, 0, old->d->nodes, 0, new_->d->nodes, /* anonymous= */ false); /* (1) */
-    match_ids(&m);
-    match_identical(&m);
-    match_upwards(&m);
-    for (uint32_t j = 0; j < new_->d->nodes; j++) { /* (5), parents before children */
-        uint32_t i = new_->match[j];
-        if (i != NO_NODE && new_->d->tags[j] != 0)
-            match_children(&m, i + 1, old->end[i], j + 1, new_->end[j], /* anonymous= */ true);
+    for (uint32_t j = 0; j < m->new_.d->nodes; j = next_of(&m->new_, j)) {
+        uint32_t i = m->new_.match[j];
+        if (i != NO_NODE && m->new_.d->tags[j] != 0 && !m->new_.whole[j])
+            match_children(m, i + 1, m->old.d->end[i], j + 1, m->new_.d->end[j],
+                    /* anonymous= */ true);
     }
+}
+
+struct matching *matching_of(const struct question *q)
+{
+    struct arena *life = q->cache->life;
+
+    if (q->cache->matching)
+        return q->cache->matching;
+    struct matching *m = arena_new_of(life, struct matching);
+    m->life = life;
+    m->old = tree_of(q->old->digest, life);
+    m->new_ = tree_of(q->new_->digest, life);
+    m->same = same_init(&m->old, &m->new_, life);
+    match_children(
+            m, 0, m->old.d->nodes, 0, m->new_.d->nodes, /* anonymous= */ false); /* (1) */
+    match_ids(m);
+    match_identical(m);
+    match_upwards(m);
+    match_downwards(m);
+    q->cache->matching = m;
+    return m;
 }

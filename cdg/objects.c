@@ -70,6 +70,8 @@ static struct object find(
         o.found = true;
         o.node = i;
         o.end = stop = d->end[i];
+        if (!q->leaf->text)
+            break; /* nobody asks how many there are */
     }
     return o;
 }

@@ -38,27 +38,90 @@ static enum err check(const struct cdg_leaf *leaf, struct fault *f)
     return OK;
 }
 
-static bool contains(const struct page_digest *d, uint32_t node, uint32_t end, const char *text)
+/* Where a text stands in a version. */
+struct found {
+    const struct joined *j;
+    const struct page_digest *d;
+    size_t len;
+    struct buf places; /* size_t, ascending */
+};
+
+/* memmem is slow to begin and memchr is not, as long as the first byte is no common one. */
+static const char *find_next(struct str text, const char *from, struct str wanted)
 {
-    SCRATCH struct arena *scratch = arena_new(NULL, "phrase");
-    struct str all = subtree_text(d, node, end, scratch);
-    return memmem(all.ptr, all.len, text, strlen(text)) != NULL;
+    const char *end = text.ptr + text.len;
+
+    for (unsigned tries = 0; tries < 32 && (size_t)(end - from) >= wanted.len; tries++) {
+        from = memchr(from, wanted.ptr[0], (size_t)(end - from) - wanted.len + 1);
+        if (!from || memcmp(from, wanted.ptr, wanted.len) == 0)
+            return from;
+        from++;
+    }
+    return memmem(from, (size_t)(end - from), wanted.ptr, wanted.len);
+}
+
+static struct found found_of(const struct question *q, const struct cdg_version *v)
+{
+    struct str wanted = str_of(q->leaf->text);
+    struct found f = {joined_of(q, v == q->new_), v->digest, wanted.len, {.max = SIZE_MAX / 4}};
+    const char *at = f.j->text.ptr;
+
+    while ((at = find_next(f.j->text, at, wanted))) {
+        size_t place = (size_t)(at++ - f.j->text.ptr);
+        buf_append(&f.places, &place, sizeof place);
+    }
+    return f;
+}
+
+static void found_done(struct found *f)
+{
+    buf_done(&f->places);
+}
+
+/* Where the text of these nodes lies in the joined one. */
+static struct str text_between(const struct found *f, uint32_t node, uint32_t end)
+{
+    uint32_t from = first_text(f->d, node), to = first_text(f->d, end);
+
+    if (from == to)
+        return (struct str){"", 0};
+    size_t at = f->j->at[from];
+    return (struct str){
+            f->j->text.ptr + at, f->j->at[to - 1] + page_text(f->d, to - 1).len - at};
+}
+
+static bool contains(const struct found *f, uint32_t node, uint32_t end)
+{
+    const size_t *places = (const size_t *)(const void *)f->places.data;
+    struct str text = text_between(f, node, end);
+    size_t low = 0, n = f->places.len / sizeof *places, high = n;
+    size_t from = (size_t)(text.ptr - f->j->text.ptr);
+
+    if (text.len < f->len)
+        return false;
+    while (low < high) { /* the first place in it or behind it */
+        size_t middle = (low + high) / 2;
+        if (places[middle] < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n && places[low] + f->len <= from + text.len;
 }
 
 /* The passage; ptr NULL when the page does not contain the text.  Going from the outside to
- * the inside, the first child that contains it is followed, so each text is read once a level.
- */
-static struct str passage(const struct question *q, const struct page_digest *d)
+ * the inside, the first child that contains it is followed. */
+static struct str passage(const struct question *q, const struct cdg_version *v)
 {
-    const uint32_t *ends = d->end;
+    CLEANUP(found_done) struct found f = found_of(q, v);
+    const struct page_digest *d = v->digest;
     uint32_t from = 0, to = d->nodes;
-    uint64_t work = 0, limit = (uint64_t)d->nodes * 64 + 1000000;
-    bool found = contains(d, 0, d->nodes, q->leaf->text);
 
-    for (uint32_t i = from; found && i < to && work < limit;) {
-        work += ends[i] - i;
-        if (d->tags[i] == 0 || !contains(d, i, ends[i], q->leaf->text)) {
-            i = ends[i];
+    if (f.places.len == 0)
+        return (struct str){NULL, 0};
+    for (uint32_t i = from; i < to;) {
+        if (d->tags[i] == 0 || !contains(&f, i, d->end[i])) {
+            i = d->end[i];
             continue;
         }
         if (page_tag_is_inline(page_tag_name(d, d->tags[i]))) {
@@ -66,11 +129,10 @@ static struct str passage(const struct question *q, const struct page_digest *d)
             continue;
         }
         from = i++;
-        to = ends[from];
+        to = d->end[from];
     }
-    if (!found)
-        return (struct str){NULL, 0};
-    return subtree_text(d, from, to, q->life);
+    struct str text = text_between(&f, from, to);
+    return (struct str){arena_strndup(q->life, text.ptr, text.len), text.len};
 }
 
 static struct str_list words_of(struct str text, struct arena *life)
@@ -117,11 +179,12 @@ static void compare(const struct question *q, struct answer *a)
     }
     const struct page_digest *d = q->new_->digest;
     if (hash128_equal(q->old->digest->whole, d->whole)) {
-        if (!contains(d, 0, d->nodes, q->leaf->text))
+        CLEANUP(found_done) struct found f = found_of(q, q->new_);
+        if (f.places.len == 0)
             answer_unknown(a, "there is no such phrase");
         return;
     }
-    struct str old = passage(q, q->old->digest), new_ = passage(q, d);
+    struct str old = passage(q, q->old), new_ = passage(q, q->new_);
     struct str_list before = words_of(old, q->life);
 
     if (!old.ptr && !new_.ptr) {
@@ -142,7 +205,7 @@ static void compare(const struct question *q, struct answer *a)
 
 static struct str_list parts(const struct question *q, const struct cdg_version *v)
 {
-    return keeps(q->leaf) ? track_parts(q, v) : words_of(passage(q, v->digest), q->life);
+    return keeps(q->leaf) ? track_parts(q, v) : words_of(passage(q, v), q->life);
 }
 
 const struct cdg_kind cdg_kind_phrase = {

@@ -20,24 +20,17 @@ static void *prepare(const struct cdg_leaf *leaf, struct arena *life)
     return p;
 }
 
+/* A line for each block. */
 static struct str text_of(const struct question *q, const struct cdg_version *v)
 {
-    const struct blocks *b = blocks_of(q);
-    int side = v == q->new_;
-    size_t bytes = 1, at = 0;
+    const struct joined *j = joined_of(q, v == q->new_);
+    const struct page_digest *d = v->digest;
+    char *text = arena_strndup(q->life, j->text.ptr, j->text.len);
 
-    for (size_t i = 0; i < b->count[side]; i++)
-        bytes += b->all[side][i].text.len + 1;
-    char *text = arena_alloc(q->life, bytes);
-    for (size_t i = 0; i < b->count[side]; i++) {
-        struct str s = b->all[side][i].text;
-        if (i)
-            text[at++] = '\n';
-        memcpy(text + at, s.ptr, s.len);
-        at += s.len;
-    }
-    text[at] = 0;
-    return (struct str){text, at};
+    for (uint32_t i = 1; i < d->texts; i++)
+        if (d->text_block[i])
+            text[j->at[i] - 1] = '\n';
+    return (struct str){text, j->text.len};
 }
 
 /* The matches of one version; false and why when it could not be searched. */

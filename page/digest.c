@@ -391,6 +391,7 @@ static void view_fill(struct opening *o)
     d->attr_values = h->values;
     d->text_node = o->text_node;
     d->text_block = o->text_block;
+    d->texts_in_row = true;
     d->text_of = o->texts;
     d->attr_value_of = o->values;
 }

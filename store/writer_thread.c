@@ -16,8 +16,8 @@
 enum { GROUP_JOBS = 128, GROUP_BYTES = 16 << 20 };
 
 static const msec connect_within = 10 * MSEC_PER_SECOND;
-static const msec longest_back_off = 30 * MSEC_PER_SECOND;
-static const msec longest_private_back_off = MSEC_PER_SECOND; /* it is ours, and it is near */
+/* It is one session that asks, however long the database is away, and all work waits for it. */
+static const msec longest_back_off = MSEC_PER_SECOND;
 
 /* ---- the state of the database ---- */
 
@@ -136,7 +136,6 @@ static enum err connect_once(struct store_writer *w, struct fault *f, int64_t *r
 
 bool writer_reconnect(struct store_writer *w, int64_t *ret_job)
 {
-    msec most = w->store->embedded ? longest_private_back_off : longest_back_off;
     struct fault why = {0};
     conn_close(&w->conn);
     for (unsigned n = 0; !atomic_load(&w->give_up); n++) {
@@ -151,7 +150,7 @@ bool writer_reconnect(struct store_writer *w, int64_t *ret_job)
             return false;
         }
         writer_unavailable(w, &why);
-        if (!writer_back_off(w, n, most))
+        if (!writer_back_off(w, n, longest_back_off))
             return false;
     }
     return false;

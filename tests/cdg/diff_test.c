@@ -193,7 +193,7 @@ TEST(few, "sequences that hardly differ are matched as the table matches them")
         for (size_t i = 0; i < nb; i++)
             b[i] = i < na && next_random(&state) % 3 ? a[i] : next_random(&state) % symbols;
         struct two t = {a, b};
-        struct lcs_pair pair = {na, nb, two_equal, &t, 0};
+        struct lcs_pair pair = {na, nb, two_equal, &t, 0, NULL};
         REQUIRE(lcs_match(a, na, b, nb, table) && lcs_match_few(&pair, few));
         EXPECT(memcmp(table, few, nb * sizeof *few) == 0);
         EXPECT(lcs_length_few(&pair, &length) && length == lcs_length(a, na, b, nb));

@@ -102,11 +102,19 @@ static void join_or_leave(void)
     struct cdg_expr any = {.op = CDG_LEAF, .leaf = leaf_of("any change")};
     struct cdg_expr links = {.op = CDG_LEAF, .leaf = leaf_of("links")};
     struct cdg_expr either = {.op = CDG_OR, .left = &any, .right = &links};
+    char own[16];
+    const char *words[] = {"tick", own};
+    struct cdg_expr keywords = {.op = CDG_LEAF, .leaf = leaf_of("keywords")};
+    keywords.leaf.words = words;
+    keywords.leaf.nwords = countof(words);
+    keywords.leaf.counted = true;
+    snprintf(own, sizeof own, "own%u", pick(100));
+    const struct cdg_expr *asked[] = {&any, &either, &keywords};
     s->joined = true;
     s->compare = options[pick(OPTIONS)];
     s->base = world.latest[page] ? world.latest[page] : 1;
     struct cdg_subscription sub = {
-            page, i, pick(2) ? &any : &either, s->compare, world.latest[page]};
+            page, i, asked[pick(countof(asked))], s->compare, world.latest[page]};
     EXPECT(cdg_join(world.g, &sub, NULL) == OK);
 }
 
@@ -206,10 +214,14 @@ TEST(model,
     world.g = cdg_new(world.life);
     world.state = 2026;
     inbox_init(&inbox, nothing, NULL);
-    for (int64_t v = 1; v <= VERSIONS; v++)
+    BUF(ticks, 1 << 16);
+    for (int64_t v = 1; v <= VERSIONS; v++) { /* one tick more than the one before */
+        buf_puts(&ticks, "tick ");
         world.versions[v] = version_of(world.life, v,
-                arena_printf(world.life, "<p>version %d</p><a href=/%d>x</a>", (int)v, (int)v),
+                arena_printf(world.life, "<p>version %d</p><a href=/%d>x</a><p>%s", (int)v,
+                        (int)v, buf_text(&ticks)),
                 "text/html");
+    }
     struct pool *pool = pool_new(THREADS, "test");
     struct cdg_locks *locks = cdg_locks_new(pool, 64);
     do

@@ -104,7 +104,7 @@ class Counters(Site):
             time.sleep(0.1)
         handler.answer(200, counter.body(n), headers)
 
-    def sentinels(self):
+    def sentinels(self, notify=""):
         """Several on every page; those of one period share a stream."""
         text = ""
         for c in self.counters.values():
@@ -117,7 +117,7 @@ class Counters(Site):
                 CREATE SENTINEL {c.name}_any3 {page} any change FETCH EVERY 3 seconds;
                 CREATE SENTINEL {c.name}_any0 {page} any change FETCH ON CHANGE;
                 CREATE SENTINEL {c.name}_links0 {page} links FETCH ON CHANGE;"""
-        return text
+        return text.replace(";", f" {notify};") if notify else text
 
 
 def table(v, query):

@@ -151,6 +151,33 @@ def _():
         contains(out, 'Asynchronous notification "told" with payload "{')
 
 
+@test("only the change: rows of the table that is watched, below its headings, cells in their columns")
+def _():
+    def page(price, other, note=""):
+        return (f"<table><tr><th>Drink<th>Price<th>Note</tr><tr><td>Tea<td>{price}<td>{note}</tr>"
+                f"<tr><td>Milk<td><td>cold</tr></table><p>between {other}</p>"
+                f"<table><tr><th>City<th>Rain</tr><tr><td>Bergen<td>{other}</tr></table>")
+    with Site() as site, Vigil(db=pg().database(), args=LOCAL) as v:
+        site.put("/p", page(2, 10))
+        watch(v, site, "", name="first", monitor="table")
+        watch(v, site, "", name="second", monitor="table containing 'Bergen'")
+        watch(v, site, "PRESENTATION only change", name="whole")
+        v.start()
+        first_version(v)
+        change(v, site, page(3, 11, "hot"), 3)
+        lines = v.run("diff", "first").stdout.split("\n")
+        equal(lines[1:-1], ["    Drink | Price       | Note", "  ~ Tea   | [-2-] {+3+} | {+hot+}"])
+        lines = v.run("diff", "second").stdout.split("\n")
+        equal(lines[1:-1], ["    City   | Rain", "  ~ Bergen | [-10-] {+11+}"])
+        lines = v.run("diff", "whole").stdout.split("\n")
+        equal(lines[1:-1], ["    Drink | Price       | Note", "  ~ Tea   | [-2-] {+3+} | {+hot+}",
+                            "  - between 10", "  + between 11", "    City   | Rain",
+                            "  ~ Bergen | [-10-] {+11+}"])
+        html = v.run("diff", "whole", "--as", "merged,html").stdout
+        equal(html.count("<div style=\"overflow-x:auto"), 2)
+        contains(html, ">3</ins></td>")
+
+
 @test("later, in order, under the same key: 503, 429 with Retry-After in both forms, then accepted")
 def _():
     def date(handler, entry):

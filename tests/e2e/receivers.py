@@ -101,6 +101,22 @@ class Hook:
             return [headers["Idempotency-Key"] for _, headers, _ in self.got]
 
 
+class Moody:
+    """Answers without end for a Hook: one in so many is a refusal that asks to come back."""
+
+    def __init__(self, dice, one_in):
+        self.dice, self.one_in, self.refused = dice, one_in, 0
+
+    def __bool__(self):
+        return True
+
+    def pop(self, _):
+        if self.dice.randrange(self.one_in):
+            return 200, {}
+        self.refused += 1
+        return 503, {"Retry-After": "1"}
+
+
 class Authority:
     """A certificate authority of the test's own: `ca` is the file that vouches for what it signs."""
 

@@ -124,8 +124,13 @@ static const struct sink sinks[] = {
         {"gotify", CHAT, CHAT, NULL, "gotify"},
 };
 
-static void fill(struct sample *s, const char *const *field)
+/* Harmless, but for one field. */
+static void fill(struct sample *s, enum field which, const char *value)
 {
+    const char *field[FIELDS];
+    for (int k = 0; k < FIELDS; k++)
+        field[k] = "plain";
+    field[which] = value;
     sample_init(s);
     s->lines[0] = (struct notify_line){.mark = NOTIFY_INSERTED, .now = field[CAME]};
     s->lines[1] = (struct notify_line){.mark = NOTIFY_DELETED, .old = field[WENT]};
@@ -147,12 +152,8 @@ static void fill(struct sample *s, const char *const *field)
 static void put(const struct sink *sink, const struct notify *n, enum field field,
         const char *value, struct buf *out)
 {
-    const char *values[FIELDS];
     struct sample s;
-    for (int k = 0; k < FIELDS; k++)
-        values[k] = "plain";
-    values[field] = value;
-    fill(&s, values);
+    fill(&s, field, value);
     if (sink->chat)
         chat_body(chat_named(sink->chat), n, &s.m, out);
     else
@@ -214,13 +215,9 @@ TEST(matrix, "every payload in every field of every sink: each exactly as the go
 static void put_feed(
         const struct notify *n, enum field field, const char *value, struct buf *out)
 {
-    const char *values[FIELDS];
     struct sample s;
-    for (int k = 0; k < FIELDS; k++)
-        values[k] = "plain";
-    values[field] = value;
-    fill(&s, values);
-    notify_feed(n, values[OWNER], values[TOPIC], &s.item, 1, out);
+    fill(&s, field, value);
+    notify_feed(n, s.item.owner, s.item.topic, &s.item, 1, out);
 }
 
 static void expected_feed(struct buf *out, const char *text, const char *once)

@@ -299,6 +299,7 @@ static void say_repeat(struct play *p, char *const *w)
 
 static void ask(struct play *p, const char *verb, const char *text)
 {
+    p->world->tells = p->world->tells || strcasestr(text, "notify by");
     bool ok = world_ask(p->world, verb, filled_in(p, text), &p->exit_code, &p->answer);
     done(p, ok);
     p->refusal_is_due = ok && p->exit_code != 0;

@@ -118,6 +118,7 @@ struct world {
     struct list receivers; /* struct sim_receiver */
     struct list parcels;   /* struct sim_parcel, in order */
     size_t flying;         /* parcels that are not answered yet */
+    bool tells;            /* somebody asked to be told: messages may be owed */
 
     unsigned steps; /* how often the clock stopped because something was due */
     enum disturbance disturbance;

@@ -185,8 +185,9 @@ static bool settle(struct world *w)
     static const char restless[] = "the engine does not come to rest";
     if (!run_until(w, is_quiet, restless))
         return false;
-    if (w->engine && w->engine->available)
-        outbox_look(w->engine->outbox);
+    if (!w->tells || !w->engine || !w->engine->available)
+        return true;
+    outbox_look(w->engine->outbox);
     return run_until(w, is_quiet, restless);
 }
 

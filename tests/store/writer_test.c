@@ -130,6 +130,105 @@ TEST(order, "jobs are applied in the order they were submitted, many to a commit
     EXPECT(sql_int(&x, "SELECT job FROM vigil_kb.engine") < MANY / 4);
 }
 
+enum { PAGES = 40, TIMES = 6 };
+
+/* The sentinel of page 0 also looks at page 1, as one over several pages does. */
+static void also_looks(struct version_fixture *v, int64_t sentinel)
+{
+    static struct store_evaluation both[2];
+    both[0] = v->evaluation;
+    both[1] = (struct store_evaluation){.sentinel_id = sentinel, .result = 'N'};
+    v->job.evaluations = both;
+    v->job.nevaluations = 2;
+}
+
+TEST(together, "versions of many pages written together, some of them of one page or for one"
+               " sentinel, count as if each came alone")
+{
+    FIXTURE(x);
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    static struct version_fixture v[TIMES][PAGES];
+    static struct store_touch_job touch[PAGES];
+    int64_t page[PAGES], sentinel[PAGES];
+    for (int p = 0; p < PAGES; p++)
+        sentinel[p] = add_sentinel(&x, arena_printf(x.life, "s%d", p),
+                arena_printf(x.life, "http://x/%d", p), &page[p]);
+    for (int n = 0; n < TIMES; n++)
+        for (int p = 0; p < PAGES; p++)
+            version_init(&v[n][p], page[p], sentinel[p], n + 1);
+    also_looks(&v[TIMES - 1][1], sentinel[0]);
+    REQUIRE(fixture_writer(&x, NULL) == OK);
+    /* Pairs of versions of a page side by side, and a fetch that brought nothing between. */
+    for (int n = 0; n < TIMES; n += 2)
+        for (int p = 0; p < PAGES; p++) {
+            store_writer_submit(x.writer, &v[n][p].job.job);
+            store_writer_submit(x.writer, &v[n + 1][p].job.job);
+        }
+    for (int p = 0; p < PAGES; p++) {
+        touch[p] = (struct store_touch_job){
+                .job.kind = STORE_JOB_TOUCH, .fetch = v[TIMES - 1][p].job.fetch};
+        touch[p].fetch.fetches = 100 + p;
+        touch[p].fetch.page_id = page[p / 2]; /* each page twice: the second counts */
+        store_writer_submit(x.writer, &touch[p].job);
+    }
+    REQUIRE(fixture_drain(&x, 20000));
+    for (int n = 0; n < TIMES; n++)
+        for (int p = 0; p < PAGES; p++) {
+            EXPECT_INT(v[n][p].job.job.err, OK);
+            EXPECT((v[n][p].change_id > 0) == (n > 0));
+        }
+    EXPECT_INT(sql_int(&x, "SELECT count(*) FROM vigil.versions"), TIMES * PAGES);
+    EXPECT_INT(
+            sql_int(&x,
+                    "SELECT count(*) FROM vigil.changes WHERE old_version = new_version - 1"),
+            (TIMES - 1) * PAGES);
+    EXPECT_INT(sql_int(&x, "SELECT count(*) FROM vigil.notifications"), (TIMES - 1) * PAGES);
+    EXPECT_TEXT(
+            sql(&x, "SELECT string_agg(DISTINCT concat_ws(' ', evaluations, changes, "
+                    "notifications,"
+                    " last_version, last_result), ', ') FROM vigil.status WHERE name <> 's0'"),
+            "5 5 5 6 changed");
+    EXPECT_TEXT(
+            sql(&x, "SELECT concat_ws(' ', evaluations, changes, last_result) FROM vigil.status"
+                    " WHERE name = 's0'"),
+            "6 5 unchanged");
+    EXPECT_TEXT(sql(&x, "SELECT string_agg(fetches::text, ' ' ORDER BY url) FROM vigil.pages"
+                        " WHERE url IN ('http://x/0', 'http://x/1', 'http://x/30')"),
+            "101 103 6");
+    /* Each change is the one its sentinel was told about. */
+    for (int p = 0; p < PAGES; p += 13)
+        EXPECT_TEXT(sql(&x, arena_printf(x.life,
+                                    "SELECT sentinel || ' ' || new_version FROM vigil.changes"
+                                    " WHERE id = %lld",
+                                    (long long)v[3][p].change_id)),
+                arena_printf(x.life, "s%d 4", p));
+}
+
+TEST(page_gone,
+        "a fetch of a page that is gone reports its fault, those written with it are done")
+{
+    FIXTURE(x);
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    int64_t page;
+    add_sentinel(&x, "s", "http://x/", &page);
+    struct store_touch_job touch[3] = {0};
+    REQUIRE(fixture_writer(&x, NULL) == OK);
+    for (int i = 0; i < 3; i++) {
+        touch[i].job.kind = STORE_JOB_TOUCH;
+        touch[i].fetch = (struct store_fetch_state){.page_id = i == 1 ? page + 999 : page,
+                .last_fetch_at = NOON,
+                .verified_at = MSEC_NEVER,
+                .next_fetch_at = MSEC_NEVER,
+                .fetches = i + 1};
+        store_writer_submit(x.writer, &touch[i].job);
+    }
+    REQUIRE(fixture_drain(&x, 20000));
+    EXPECT_INT(touch[0].job.err, OK);
+    EXPECT_INT(touch[1].job.err, ERR_NAME);
+    EXPECT_INT(touch[2].job.err, OK);
+    EXPECT_INT(sql_int(&x, "SELECT fetches FROM vigil.pages"), 3);
+}
+
 TEST(bad_one, "one bad job in a group reports its fault, the others are done")
 {
     FIXTURE(x);

@@ -1,0 +1,207 @@
+/* The blocks of a pair: which of the old is which of the new, and what lies between.
+ *
+ * Versions of a page share most of their blocks, and of those that differ most of the text.
+ * A gap is a stretch of blocks without a match, less the words both sides begin and end with,
+ * so it must hold that
+ *  (1) what is not in a gap is the same words in the same order on both sides, and
+ *  (2) a gap is cut at spaces, so that no word is.
+ * A block of several texts is written out when somebody reads it, which is seldom.
+ */
+#include "cdg/cdg_int.h"
+
+struct str block_text(const struct blocks *b, bool new_, size_t i)
+{
+    struct block *k = &b->all[new_][i];
+    const struct page_digest *d = b->d[new_];
+
+    if (k->text)
+        return (struct str){k->text, k->len};
+    char *text = arena_alloc(b->life, k->len + 1), *at = text;
+    for (uint32_t t = k->from; t < k->end; t++) {
+        struct str s = page_text(d, t);
+        memcpy(at, s.ptr, s.len);
+        at += s.len;
+    }
+    *at = 0;
+    k->text = text;
+    return (struct str){text, k->len};
+}
+
+static size_t blocks_fill(const struct page_digest *d, struct arena *life, struct block **ret)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < d->texts; i++)
+        n += d->text_block[i] != 0;
+    struct block *all = arena_alloc(life, (n + 1) * sizeof *all); /* the first may not say */
+    n = 0;
+
+    for (uint32_t i = 0; i < d->texts; n++) {
+        struct block *k = &all[n];
+        *k = (struct block){.from = i, .len = d->text_of[i].len};
+        while (++i < d->texts && !d->text_block[i])
+            k->len += d->text_of[i].len;
+        k->end = i;
+        if (k->end == k->from + 1)
+            k->text = d->text_of[k->from].ptr;
+    }
+    *ret = all;
+    return n;
+}
+
+/* Texts of a block one by one, most of the time cut alike in both. */
+static bool blocks_equal(const void *arg, size_t old, size_t new_)
+{
+    const struct blocks *b = arg;
+    const struct block *x = &b->all[0][old], *y = &b->all[1][new_];
+
+    if (x->len != y->len)
+        return false;
+    if (x->end - x->from != y->end - y->from)
+        return str_same(block_text(b, false, old), block_text(b, true, new_));
+    for (uint32_t i = 0; i < x->end - x->from; i++) {
+        struct str s = b->d[0]->text_of[x->from + i], t = b->d[1]->text_of[y->from + i];
+        if (s.len != t.len)
+            return str_same(block_text(b, false, old), block_text(b, true, new_));
+        if (!str_same(s, t))
+            return false;
+    }
+    return true;
+}
+
+static size_t blocks_run(const void *arg, size_t old, size_t new_)
+{
+    size_t n = 0;
+
+    while (n < old && n < new_ && blocks_equal(arg, old - 1 - n, new_ - 1 - n))
+        n++;
+    return n;
+}
+
+/* Where they differ in too many places, only what both begin and end with is matched: a block
+ * without a match costs time only. */
+static void blocks_match(struct blocks *b)
+{
+    struct lcs_pair pair = {b->count[0], b->count[1], blocks_equal, b, 0, blocks_run};
+
+    b->exact = lcs_match_few(&pair, b->match);
+    if (b->exact)
+        return;
+    size_t head = 0, n[2] = {b->count[0], b->count[1]};
+    memset(b->match, 0xFF, n[1] * sizeof *b->match);
+    for (; head < n[0] && head < n[1] && blocks_equal(b, head, head); head++)
+        b->match[head] = (uint32_t)head;
+    for (size_t tail = 1; tail <= n[0] - head && tail <= n[1] - head &&
+                          blocks_equal(b, n[0] - tail, n[1] - tail);
+            tail++)
+        b->match[n[1] - tail] = (uint32_t)(n[0] - tail);
+}
+
+/* ---- gaps -------------------------------------------------------------------------------- */
+
+size_t text_cut_front(struct str a, struct str b)
+{
+    size_t n = same_front(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+
+    while (n > 0 && a.ptr[n - 1] != ' ') /* (2) */
+        n--;
+    return n;
+}
+
+size_t text_cut_back(struct str a, struct str b)
+{
+    size_t n = same_back(a, b), at = a.len - n;
+
+    while (at < a.len && a.ptr[at] != ' ')
+        at++;
+    return a.len - at;
+}
+
+static void gap_trim(const struct blocks *b, struct gap *g)
+{
+    if (g->from[0] == g->end[0] || g->from[1] == g->end[1])
+        return;
+    struct str old = block_text(b, false, g->from[0]), new_ = block_text(b, true, g->from[1]);
+    g->head = text_cut_front(old, new_);
+    old = block_text(b, false, g->end[0] - 1);
+    new_ = block_text(b, true, g->end[1] - 1);
+    if (g->end[0] - g->from[0] == 1)
+        old = (struct str){old.ptr + g->head, old.len - g->head};
+    if (g->end[1] - g->from[1] == 1)
+        new_ = (struct str){new_.ptr + g->head, new_.len - g->head};
+    g->tail = text_cut_back(old, new_);
+}
+
+static void gap_add(struct blocks *b, size_t old, size_t old_end, size_t new_, size_t new_end)
+{
+    if (old == old_end && new_ == new_end)
+        return;
+    struct gap *g = &b->gaps[b->ngaps++];
+    *g = (struct gap){.from = {old, new_}, .end = {old_end, new_end}};
+    gap_trim(b, g);
+}
+
+static void gaps_fill(struct blocks *b)
+{
+    size_t old = 0, new_ = 0, n = 1;
+
+    for (size_t j = 0; j < b->count[1]; j++)
+        n += b->match[j] == LCS_NONE || j == 0 || b->match[j] != b->match[j - 1] + 1;
+    b->gaps = arena_alloc(b->life, (n + 1) * sizeof *b->gaps);
+    for (size_t j = 0; j < b->count[1]; j++) {
+        if (b->match[j] == LCS_NONE)
+            continue;
+        gap_add(b, old, b->match[j], new_, j);
+        old = b->match[j] + 1;
+        new_ = j + 1;
+    }
+    gap_add(b, old, b->count[0], new_, b->count[1]);
+}
+
+const struct blocks *blocks_of(const struct question *q)
+{
+    struct arena *life = q->cache->life;
+
+    if (q->cache->blocks)
+        return q->cache->blocks;
+    struct blocks *b = arena_new_of(life, struct blocks);
+    b->life = life;
+    b->d[0] = q->old->digest;
+    b->d[1] = q->new_->digest;
+    for (int side = 0; side < 2; side++)
+        b->count[side] = blocks_fill(b->d[side], life, &b->all[side]);
+    b->match = arena_alloc(life, (b->count[1] + 1) * sizeof *b->match);
+    blocks_match(b);
+    gaps_fill(b);
+    q->cache->blocks = b;
+    return b;
+}
+
+/* ---- whole versions ---------------------------------------------------------------------- */
+
+const struct joined *joined_of(const struct question *q, bool new_)
+{
+    struct arena *life = q->cache->life;
+    const struct page_digest *d = (new_ ? q->new_ : q->old)->digest;
+    size_t bytes = 0, at = 0;
+
+    if (q->cache->joined[new_])
+        return q->cache->joined[new_];
+    struct joined *j = arena_new_of(life, struct joined);
+    for (uint32_t i = 0; i < d->texts; i++)
+        bytes += d->text_of[i].len + 1;
+    char *text = arena_alloc(life, bytes + 1);
+    j->at = arena_alloc(life, (d->texts + 1) * sizeof *j->at);
+    for (uint32_t i = 0; i < d->texts; i++) {
+        struct str s = d->text_of[i];
+        if (i && d->text_block[i])
+            text[at++] = ' ';
+        j->at[i] = at;
+        memcpy(text + at, s.ptr, s.len);
+        at += s.len;
+    }
+    text[at] = 0;
+    j->text = (struct str){text, at};
+    q->cache->joined[new_] = j;
+    return j;
+}
