@@ -239,6 +239,7 @@ class Result:
         with open(os.path.join(RESULTS, f"{self.name}.json"), "w") as f:
             json.dump({"title": self.title, "parts": self.parts, "bars": self.bars,
                        "when": time.strftime("%Y-%m-%d", time.gmtime()), "commit": commit,
+                       "load": round(os.getloadavg()[1], 1),
                        "seconds": round(time.monotonic() - self.begun)}, f, indent=1,
                       ensure_ascii=False)
             f.write("\n")

@@ -7,7 +7,7 @@ import sys
 
 from frame import *
 
-BAR = re.compile(r"^(?P<what>.*?)\s+(?P<got>[\d.]+) (?P<unit>.*?)\s+(?P<way>at most|at least) (?P<want>[\d.]+): (?:NOT )?(?:kept|KEPT)")
+BAR = re.compile(r"^(?P<what>.*\S)\s{2,}(?P<got>[\d.]+) (?P<unit>.*?)\s+(?P<way>at most|at least) (?P<want>[\d.]+): (?:NOT )?(?:kept|KEPT)")
 
 
 def main():

@@ -16,7 +16,8 @@ Everything here was written by `scripts/bench`; nothing by hand. Run it again wi
 Parts: {parts}.
 
 Read ratios rather than seconds: both sides of one were measured in the same run. CPU is user and system time, of all
-processes and their children. The pages are those of the living site (`web/living.h`), made while running.
+processes and their children; where the load average below a section is above 2, others used the machine too, and seconds of
+wall time say little. The pages are those of the living site (`web/living.h`), made while running.
 
 """
 
@@ -79,7 +80,9 @@ def section(name, result):
             text += f"![{part['title']}](bench/{part['plot']})\n\n"
         elif "text" in part:
             text += "```\n" + part["text"].rstrip() + "\n```\n\n"
-    return text + f"<sub>`scripts/bench {name}`, {result['when']}, at {result['commit']}, {result['seconds']} s</sub>\n\n"
+    load = result.get("load")
+    return text + (f"<sub>`scripts/bench {name}`, {result['when']}, at {result['commit']}, {result['seconds']} s"
+                   + (f", load average {load}" if load is not None else "") + "</sub>\n\n")
 
 
 def main():
