@@ -184,7 +184,8 @@ struct stream {
     msec last_tick;
     struct led_event *opener, *closer, *ticks;
     struct led_rule *rule;
-    struct list members;  /* struct place */
+    struct list members; /* struct place */
+    unsigned nmembers;
     int64_t position;     /* of the newest version it has seen; counts up, see stream_join */
     int64_t looked;       /* how many it has seen since it opened */
     struct seen seen;     /* the versions at its newest positions */

@@ -21,6 +21,7 @@ static void tick(void *arg, const struct led_occurrence *o)
     struct stream *s = arg;
     s->last_tick =
             o->missed ? s->opened + (o->end - s->opened) / s->interval * s->interval : o->end;
+    s->page->engine->shared_fetches += s->nmembers - 1; /* one request for all of them */
     webpage_want(s->page, s);
 }
 
@@ -193,6 +194,7 @@ int64_t stream_join(struct place *at, bool resume)
     if (!s->looking_at)
         seen_merge(&s->seen, &before);
     list_append(&s->members, &at->in_stream);
+    s->nmembers++;
     s->want_source += at->wants_source;
     at->stream = s;
     int64_t first = s->looking_at  ? s->position + 1
@@ -211,6 +213,7 @@ void stream_leave(struct place *at)
     at->stream = NULL;
     s->want_source -= at->wants_source;
     list_remove(&at->in_stream);
+    s->nmembers--;
     if (!list_is_empty(&s->members))
         return;
     if (led_raise(led, s->closer, 0, &f) != OK)

@@ -122,6 +122,22 @@ def _():
     v.run("drop", "slow1", "slow2")
 
 
+@test("ten sentinels of one page and interval are one request a tick, and nine saved")
+def _():
+    v = running()
+    site().put("/ten", "<p>x</p>")
+    before = v.status()["fetch"]
+    names = [f"ten{i}" for i in range(10)]
+    v.add("".join(define(name, "/ten", "FETCH EVERY 2 seconds") for name in names))
+    wait_until(lambda: site().count("/ten") >= 4)
+    after = v.status()["fetch"]
+    made = after["requests"] - before["requests"]
+    saved = after["saved_by_sharing"] - before["saved_by_sharing"]
+    assert made <= site().count("/ten") + 1, (before, after)
+    assert saved >= 9 * (made - 2), (before, after)  # the first is asked for before all are in
+    v.run("drop", *names)
+
+
 @test("Retry-After is obeyed, and a failing server is asked no oftener than its ticks")
 def _():
     v = running()
