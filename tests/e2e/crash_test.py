@@ -4,7 +4,7 @@ import re
 from history import *
 from receivers import Hook, Moody
 
-KILLS = int(os.environ.get("VIGIL_TEST_KILLS", "60"))
+KILLS = int(os.environ.get("VIGIL_TEST_KILLS", "40"))
 HITS = [int(n) for n in os.environ.get("VIGIL_TEST_HITS", "1").split()]
 
 
