@@ -8,35 +8,15 @@
  */
 #include "base/hash.h"
 #include "cdg/cdg.h"
+#include "tests/bench/bare.h"
 #include "tests/page/doc_page.h"
 #include "web/living.h"
-#include <libxml/HTMLparser.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PAGES = 100, ROUNDS = 5, SENTINELS = 5000, BODY_MAX = 1 << 26 };
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-#define BEST_OF(rounds, statement)                                                             \
-    ({                                                                                         \
-        double best_ = 1e9;                                                                    \
-        for (int round_ = 0; round_ < (rounds); round_++) {                                    \
-            double from_ = cpu_seconds();                                                      \
-            statement;                                                                         \
-            double spent_ = cpu_seconds() - from_;                                             \
-            best_ = spent_ < best_ ? spent_ : best_;                                           \
-        }                                                                                      \
-        best_;                                                                                 \
-    })
 
 static void point(const char *series, double x, double y)
 {

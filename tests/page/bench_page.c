@@ -10,67 +10,12 @@
  * The baseline is a bare walk of libxml2's SAX parser over the same page, which keeps
  * nothing.  Made pages have the size and shape of documentation: 41 KB, some 1,800 nodes. */
 #include "cdg/cdg.h"
+#include "tests/bench/bare.h"
 #include "tests/page/doc_page.h"
-#include <libxml/HTMLparser.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { ROUNDS = 60, KIND_PAGE = 50 };
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-/* The best of several rounds. */
-#define BEST_OF(rounds, statement)                                                             \
-    ({                                                                                         \
-        double best_ = 1e9;                                                                    \
-        for (unsigned round_ = 0; round_ < (rounds); round_++) {                               \
-            double from_ = cpu_seconds();                                                      \
-            statement;                                                                         \
-            double spent_ = cpu_seconds() - from_;                                             \
-            best_ = spent_ < best_ ? spent_ : best_;                                           \
-        }                                                                                      \
-        best_;                                                                                 \
-    })
-
-/* ---- the baseline ------------------------------------------------------------------------ */
-
-static void on_start(void *arg, const xmlChar *name, const xmlChar **atts)
-{
-    (void)name;
-    (void)atts;
-    ++*(size_t *)arg;
-}
-
-static void on_text(void *arg, const xmlChar *text, int len)
-{
-    (void)text;
-    *(size_t *)arg += (size_t)len;
-}
-
-static void on_error(void *arg, xmlErrorPtr error)
-{
-    (void)arg;
-    (void)error;
-}
-
-static void walk(const struct buf *page)
-{
-    size_t sum = 0;
-    htmlSAXHandler sax = {.startElement = on_start,
-            .characters = on_text,
-            .serror = on_error,
-            .initialized = XML_SAX2_MAGIC};
-    htmlParserCtxtPtr c =
-            htmlCreatePushParserCtxt(&sax, &sum, NULL, 0, NULL, XML_CHAR_ENCODING_UTF8);
-    htmlParseChunk(c, page->data, (int)page->len, 1);
-    htmlFreeParserCtxt(c);
-}
 
 /* ---- pages and their digests ------------------------------------------------------------- */
 
@@ -194,7 +139,8 @@ static void compare_table(void)
     double sax = 1e9, parse = 1e9;
     for (unsigned i = 0; i < ROUNDS; i++) {
         BUF(out, PAGE_DIGEST_MAX);
-        double walked = BEST_OF(1, walk(&old.page)), made = BEST_OF(1, digest(&old.page, &out));
+        double walked = BEST_OF(1, bare_walk(old.page.data, old.page.len)),
+               made = BEST_OF(1, digest(&old.page, &out));
         sax = walked < sax ? walked : sax;
         parse = made < parse ? made : parse;
     }
@@ -240,7 +186,8 @@ static struct point measure(const struct buf *page, unsigned rounds)
     struct point p = {.bytes = (double)page->len, .walk = 1e9, .made = 1e9};
 
     for (unsigned i = 0; i < rounds; i++) { /* in turns: the machine may be busy for a while */
-        double walked = BEST_OF(1, walk(page)), made = BEST_OF(1, digest(page, &out));
+        double walked = BEST_OF(1, bare_walk(page->data, page->len)),
+               made = BEST_OF(1, digest(page, &out));
         p.walk = walked < p.walk ? walked : p.walk;
         p.made = made < p.made ? made : p.made;
     }
