@@ -306,7 +306,7 @@ static struct build_attr attribute_make(struct build *b, const struct pair *a)
     struct build_attr made = {.name = intern_get(&b->attr_strings, a->name)};
 
     made.value = made.raw = intern_get(&b->attr_strings, a->value);
-    if (is_tidy(a->value))
+    if (a->tidy || is_tidy(a->value))
         return made;
     buf_clear(&b->scratch);
     b->overflowed |= !text_normalise(a->value, &b->scratch);

@@ -64,9 +64,9 @@ static void sink_end(struct token_sink *sink, struct str name)
     mode_end(t, &tag);
 }
 
-static void sink_text(struct token_sink *sink, struct str text)
+static void sink_text(struct token_sink *sink, struct str text, bool blank)
 {
-    mode_text(tree_of(sink), text, is_blank(text));
+    mode_text(tree_of(sink), text, blank);
 }
 
 static void sink_doctype(struct token_sink *sink, bool is_quirky)

@@ -2,20 +2,23 @@
  *
  * The numbers are a function of the sequence of strings alone, so two pages with the same
  * sequence have the same arrays, and hashing the arrays compares the pages.
+ *
+ * Each tag and each attribute of a page is looked up here, and nearly all are short, so the
+ * hash is made on the spot: of up to 16 bytes, two words that say them all, multiplied with
+ * keys that whoever wrote the page does not know.
  */
 #include "page/page_int.h"
 
 struct slot {
-    uint64_t hash;
+    uint32_t hash;
     uint32_t number; /* + 1; 0: empty */
-    uint32_t unused;
 };
 
 enum { FIRST_SLOTS = 64 };
 
 void intern_init(struct intern *in, size_t max)
 {
-    *in = (struct intern){.count = 0};
+    *in = (struct intern){.keys = {hash64_keyed("a", 1), hash64_keyed("b", 1)}};
     buf_init(&in->slots, max);
     buf_init(&in->spans, max);
     buf_init(&in->pool, max < UINT32_MAX ? max : UINT32_MAX);
@@ -28,14 +31,74 @@ void intern_done(struct intern *in)
     buf_done(&in->pool);
 }
 
-bool intern_is_full(const struct intern *in)
+/* ---- words of a string ------------------------------------------------------------------- */
+
+static inline uint64_t word8(const char *p)
 {
-    return in->slots.overflowed || in->spans.overflowed || in->pool.overflowed;
+    uint64_t w;
+    memcpy(&w, p, 8);
+    return w;
 }
+
+static inline uint64_t word4(const char *p)
+{
+    uint32_t w;
+    memcpy(&w, p, 4);
+    return w;
+}
+
+struct words {
+    uint64_t a, b;
+};
+
+/* All of at most 16 bytes: of equal length, they are equal when these are. */
+static inline struct words words_of(const char *p, size_t len)
+{
+    if (len >= 8)
+        return (struct words){word8(p), word8(p + len - 8)};
+    if (len >= 4)
+        return (struct words){word4(p), word4(p + len - 4)};
+    if (len == 0)
+        return (struct words){0, 0};
+    return (struct words){(unsigned char)p[0],
+            (uint64_t)(unsigned char)p[len / 2] << 8 | (unsigned char)p[len - 1]};
+}
+
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+    unsigned __int128 both = (unsigned __int128)a * b;
+    return (uint64_t)both ^ (uint64_t)(both >> 64);
+}
+
+static inline uint32_t hash_of(const struct intern *in, struct str s)
+{
+    uint64_t state = in->keys[1] ^ s.len;
+    const char *p = s.ptr;
+
+    if (s.len > 16) {
+        const char *last = s.ptr + s.len - 16;
+        for (; p < last; p += 16)
+            state = fold(word8(p) ^ in->keys[0], word8(p + 8) ^ state);
+        p = last;
+    }
+    struct words w = words_of(p, s.len > 16 ? 16 : s.len);
+    state = fold(w.a ^ in->keys[0], w.b ^ state);
+    return (uint32_t)fold(state ^ in->keys[1], in->keys[0]);
+}
+
+static inline bool is_same(const char *a, const char *b, size_t len)
+{
+    if (len > 16)
+        return memcmp(a, b, len) == 0;
+    struct words x = words_of(a, len), y = words_of(b, len);
+    return x.a == y.a && x.b == y.b;
+}
+
+/* ---- the table --------------------------------------------------------------------------- */
 
 static void slot_put(struct slot *slots, uint32_t mask, struct slot s)
 {
-    uint32_t i = (uint32_t)s.hash & mask;
+    uint32_t i = s.hash & mask;
     while (slots[i].number)
         i = (i + 1) & mask;
     slots[i] = s;
@@ -43,12 +106,12 @@ static void slot_put(struct slot *slots, uint32_t mask, struct slot s)
 
 static bool grow(struct intern *in)
 {
-    uint32_t slots = in->mask ? (in->mask + 1) * 2 : FIRST_SLOTS;
+    uint32_t slots = in->mask ? (in->mask + 1) * 4 : FIRST_SLOTS;
     struct buf bigger;
 
     buf_init(&bigger, in->slots.max);
     if (!buf_reserve(&bigger, slots * sizeof(struct slot))) {
-        in->slots.overflowed = true;
+        in->is_full = true;
         return false;
     }
     memset(bigger.data, 0, slots * sizeof(struct slot));
@@ -62,34 +125,33 @@ static bool grow(struct intern *in)
     return true;
 }
 
-static uint32_t add(struct intern *in, struct str s, uint64_t hash)
+static uint32_t add(struct intern *in, struct str s, uint32_t hash)
 {
     struct span span = {(uint32_t)in->pool.len, (uint32_t)s.len};
 
-    buf_push(&in->pool, s.ptr, s.len);
-    buf_push_char(&in->pool, 0);
-    buf_push(&in->spans, &span, sizeof span);
-    if (intern_is_full(in))
+    if ((in->count + 1) * 2 > in->mask && !grow(in))
         return 0;
-    slot_put((struct slot *)(void *)in->slots.data, in->mask,
-            (struct slot){hash, ++in->count, 0});
+    if (!buf_push(&in->pool, s.ptr, s.len) || !buf_push_char(&in->pool, 0) ||
+            !buf_push(&in->spans, &span, sizeof span)) {
+        in->is_full = true;
+        return 0;
+    }
+    slot_put((struct slot *)(void *)in->slots.data, in->mask, (struct slot){hash, ++in->count});
     return in->count - 1;
 }
 
 uint32_t intern_get(struct intern *in, struct str s)
 {
-    uint64_t hash = hash64_keyed(s.ptr, s.len);
+    uint32_t hash = hash_of(in, s);
 
-    if (intern_is_full(in))
-        return 0;
-    if ((in->count + 1) * 2 > in->mask && !grow(in))
+    if (in->is_full)
         return 0;
     const struct slot *slots = (const struct slot *)(const void *)in->slots.data;
     const struct span *spans = (const struct span *)(const void *)in->spans.data;
-    for (uint32_t i = (uint32_t)hash & in->mask; slots[i].number; i = (i + 1) & in->mask) {
+    for (uint32_t i = hash & in->mask; in->mask && slots[i].number; i = (i + 1) & in->mask) {
         const struct span *span = &spans[slots[i].number - 1];
         if (slots[i].hash == hash && span->len == s.len &&
-                memcmp(in->pool.data + span->at, s.ptr, s.len) == 0)
+                is_same(in->pool.data + span->at, s.ptr, s.len))
             return slots[i].number - 1;
     }
     return add(in, s, hash);

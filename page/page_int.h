@@ -112,13 +112,18 @@ struct intern {
     struct buf spans; /* struct span, in order of first appearance */
     struct buf pool;  /* NUL-terminated strings */
     uint32_t count, mask;
+    uint64_t keys[2]; /* of the hash */
+    bool is_full;
 };
 
 void intern_init(struct intern *in, size_t max);
 void intern_done(struct intern *in);
 /* The number of the string, counted from 0 in order of first appearance. */
 uint32_t intern_get(struct intern *in, struct str s);
-bool intern_is_full(const struct intern *in);
+static inline bool intern_is_full(const struct intern *in)
+{
+    return in->is_full;
+}
 /* Borrowed until the next one is added. */
 static inline struct str intern_text(const struct intern *in, uint32_t number)
 {
@@ -131,6 +136,7 @@ static inline struct str intern_text(const struct intern *in, uint32_t number)
 struct pair {
     struct str name, value;
     uint32_t place; /* for sorting */
+    bool tidy;      /* the value is known to be as text_normalise would leave it */
 };
 
 /* Numbers of attr_strings; `raw` is the value as it was written, for addresses. */
@@ -289,7 +295,7 @@ struct token_sink {
             size_t nattrs, bool self_closing);
     void (*end)(struct token_sink *sink, struct str name);
     /* `text` lies in the page where it stands there as it is. */
-    void (*text)(struct token_sink *sink, struct str text);
+    void (*text)(struct token_sink *sink, struct str text, bool blank);
     /* The doctype, if the page begins with one; `is_quirky` as doctype_is_quirky says. */
     void (*doctype)(struct token_sink *sink, bool is_quirky);
     bool (*is_foreign)(struct token_sink *sink); /* inside SVG or MathML */

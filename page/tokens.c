@@ -7,33 +7,66 @@
  *  (3) an element has at most PAGE_ATTRIBUTES_MAX attributes, or the page is refused.
  */
 #include "page/page_int.h"
+#include "page/scan.h"
 
-/* A string of the tag being read: in the page, or in `copies`, which may still move. */
-struct piece {
-    size_t at, len;
-    bool copied;
+/* A string of the tag being read that is in `copies`, which may still move. */
+struct copy {
+    size_t at;
+    uint32_t pair; /* NAME_OF_TAG: it is the tag's name */
+    bool is_value;
 };
 
-struct attribute {
-    struct piece name, value;
-};
+#define NAME_OF_TAG UINT32_MAX
 
 struct tokens {
     struct str s;
     size_t at;
     struct token_sink *sink;
     struct buf copies; /* of the tag being read: what does not stand in the page like this */
-    struct buf attrs;  /* struct attribute */
-    struct buf pairs;  /* struct pair, once `copies` has stopped moving */
+    struct buf copied; /* struct copy */
+    struct buf pairs;  /* struct pair; has room for all there may be */
+    struct str name;   /* of the tag being read */
     struct buf text;
     unsigned template_depth;
     bool begun; /* there was more than comments and white space */
     bool too_many;
 };
 
+/* What a byte is in a tag. */
+enum {
+    BYTE_SPACE = 1,
+    BYTE_ENDS_NAME = 2,
+    BYTE_ENDS_ATTRIBUTE = 4, /* the name of one */
+    BYTE_CHANGES = 8,        /* is written otherwise in a name */
+    BYTE_UNTIDY = 16,        /* in a value: makes it one that has to be normalised */
+    BYTE_REFERENCE = 32,
+};
+
+#define ENDS (BYTE_ENDS_NAME | BYTE_ENDS_ATTRIBUTE)
+static const uint8_t byte_classes[256] = {
+        [0 ... '\t' - 1] = BYTE_CHANGES | BYTE_UNTIDY,
+        ['\t'... '\n'] = BYTE_SPACE | ENDS,
+        [0x0B] = BYTE_CHANGES | BYTE_UNTIDY,
+        ['\f'... '\r'] = BYTE_SPACE | ENDS,
+        ['\r' + 1 ... ' ' - 1] = BYTE_CHANGES | BYTE_UNTIDY,
+        [' '] = BYTE_SPACE | ENDS,
+        ['/'] = ENDS,
+        ['>'] = ENDS,
+        ['='] = BYTE_ENDS_ATTRIBUTE,
+        ['&'] = BYTE_REFERENCE,
+        ['A' ... 'Z'] = BYTE_CHANGES,
+        [0x7F ... 0xFF] = BYTE_UNTIDY,
+};
+#undef ENDS
+
+static unsigned class_of(char c)
+{
+    return byte_classes[(unsigned char)c];
+}
+
 static bool ends_name(char c)
 {
-    return is_space(c) || c == '/' || c == '>';
+    return class_of(c) & BYTE_ENDS_NAME;
 }
 
 static bool is_letter(char c)
@@ -74,19 +107,27 @@ static void put_resolved(struct buf *out, struct str s, bool in_attribute)
     }
 }
 
+/* `references`: there are some, and they mean something. */
+static void put_text(struct tokens *t, struct str s, bool references)
+{
+    if (s.len == 0 || t->template_depth)
+        return;
+    bool blank = is_blank(s);
+    t->begun = t->begun || !blank;
+    if (references) {
+        buf_clear(&t->text);
+        put_resolved(&t->text, s, false);
+        s = (struct str){t->text.data, t->text.len};
+        blank = is_blank(s);
+    }
+    t->sink->text(t->sink, s, blank);
+}
+
 static void emit_text(struct tokens *t, size_t from, size_t to, bool references)
 {
     struct str s = {t->s.ptr + from, to - from};
 
-    if (s.len == 0 || t->template_depth)
-        return;
-    t->begun = t->begun || !is_blank(s);
-    if (references && memchr(s.ptr, '&', s.len)) {
-        buf_clear(&t->text);
-        put_resolved(&t->text, s, false);
-        s = (struct str){t->text.data, t->text.len};
-    }
-    t->sink->text(t->sink, s);
+    put_text(t, s, references && s.len && memchr(s.ptr, '&', s.len));
 }
 
 /* ---- what is no content: comments, doctypes, processing instructions --------------------- */
@@ -144,114 +185,155 @@ static size_t declaration(struct tokens *t, size_t at)
 
 /* ---- tags -------------------------------------------------------------------------------- */
 
-/* Reads an attribute's value at i (behind '=' and white space); returns where it ends. */
-static size_t attribute_value(struct tokens *t, size_t i, struct piece *ret)
+static const char *skip_space(const char *p, const char *end)
 {
-    char quote = t->s.ptr[i];
-    size_t from = i, to;
-
-    if (quote == '"' || quote == '\'') {
-        const char *p = memchr(t->s.ptr + i + 1, quote, t->s.len - i - 1);
-        from = i + 1;
-        to = p ? (size_t)(p - t->s.ptr) : t->s.len;
-        i = p ? to + 1 : t->s.len;
-    } else {
-        while (i < t->s.len && !is_space(t->s.ptr[i]) && t->s.ptr[i] != '>')
-            i++;
-        to = i;
-    }
-    *ret = (struct piece){from, to - from, false};
-    if (memchr(t->s.ptr + from, '&', to - from)) {
-        *ret = (struct piece){t->copies.len, 0, true};
-        put_resolved(&t->copies, (struct str){t->s.ptr + from, to - from}, true);
-        ret->len = t->copies.len - ret->at;
-    }
-    return i;
-}
-
-static size_t skip_space(const struct tokens *t, size_t i)
-{
-    while (i < t->s.len && is_space(t->s.ptr[i]))
-        i++;
-    return i;
-}
-
-/* A name in lower case. */
-static struct piece name_piece(struct tokens *t, size_t from, size_t to)
-{
-    struct piece p = {from, to - from, false};
-    bool plain = true;
-
-    for (size_t i = from; i < to; i++)
-        plain &= (unsigned char)t->s.ptr[i] >= ' ' &&
-                 !(t->s.ptr[i] >= 'A' && t->s.ptr[i] <= 'Z');
-    if (plain)
-        return p;
-    p = (struct piece){t->copies.len, to - from, true};
-    if (!buf_push(&t->copies, t->s.ptr + from, to - from))
-        return (struct piece){from, 0, false};
-    for (char *c = t->copies.data + p.at; to > from; c++, to--)
-        *c = (unsigned char)*c < ' ' ? '_' : to_lower(*c);
+    while (p < end && class_of(*p) & BYTE_SPACE)
+        p++;
     return p;
 }
 
-static struct str piece_text(const struct tokens *t, struct piece p)
+/* What is behind `at` in `copies` becomes a string of this pair, or the tag's name. */
+static void copy_note(struct tokens *t, size_t at, uint32_t pair, bool is_value)
 {
-    return (struct str){(p.copied ? t->copies.data : t->s.ptr) + p.at, p.len};
+    struct copy c = {at, pair, is_value};
+    struct pair *all = (struct pair *)(void *)t->pairs.data;
+    struct str *s = pair == NAME_OF_TAG ? &t->name
+                    : is_value          ? &all[pair].value
+                                        : &all[pair].name;
+
+    s->len = t->copies.len - at;
+    buf_push(&t->copied, &c, sizeof c);
 }
 
-/* One attribute at i; returns the place behind it. */
-static size_t attribute(struct tokens *t, size_t i)
+/* The strings get their places, now that `copies` has stopped moving. */
+static void copies_place(struct tokens *t)
 {
-    size_t from = i;
+    const struct copy *c = (const struct copy *)(const void *)t->copied.data;
+    struct pair *all = (struct pair *)(void *)t->pairs.data;
 
-    for (i++; i < t->s.len && !ends_name(t->s.ptr[i]) && t->s.ptr[i] != '='; i++)
-        ;
-    struct attribute a = {.name = name_piece(t, from, i)};
-    size_t eq = skip_space(t, i);
-    if (eq < t->s.len && t->s.ptr[eq] == '=') {
-        i = skip_space(t, eq + 1);
-        if (i < t->s.len && t->s.ptr[i] != '>')
-            i = attribute_value(t, i, &a.value);
+    for (size_t n = t->copied.len / sizeof *c; n > 0; n--, c++) {
+        struct str *s = c->pair == NAME_OF_TAG ? &t->name
+                        : c->is_value          ? &all[c->pair].value
+                                               : &all[c->pair].name;
+        s->ptr = t->copies.data + c->at;
     }
-    if (t->attrs.len / sizeof a >= PAGE_ATTRIBUTES_MAX) /* (3) */
-        t->too_many = true;
-    else
-        buf_push(&t->attrs, &a, sizeof a);
-    return i;
 }
 
-/* Reads the attributes; returns the place behind the tag's '>', 0 when there is none. */
-static size_t attributes(struct tokens *t, size_t i, bool *ret_self_closing)
+/* A name in lower case. */
+static void copy_name(struct tokens *t, struct str name, uint32_t pair)
+{
+    size_t at = t->copies.len;
+
+    if (!buf_push(&t->copies, name.ptr, name.len))
+        return;
+    for (char *c = t->copies.data + at; c < t->copies.data + t->copies.len; c++)
+        *c = (unsigned char)*c < ' ' ? '_' : to_lower(*c);
+    copy_note(t, at, pair, false);
+}
+
+/* Where the value that begins at p ends: at its quote, or at the page's end.  Says whether it
+ * has references, and whether it is tidy: has nothing to squeeze, trim, drop or compose. */
+static const char *quoted_end(
+        const char *p, const char *end, char quote, bool *ret_references, bool *ret_tidy)
+{
+    const char *from = p;
+
+    *ret_references = false;
+    *ret_tidy = true;
+    for (; *ret_tidy; p++) {
+        p = scan_value(p, end, quote);
+        if (p == end || *p == quote)
+            break;
+        if (*p == '&')
+            *ret_references = true;
+        else if (*p != ' ' || p == from || p[-1] == ' ')
+            *ret_tidy = false;
+    }
+    if (*ret_tidy) {
+        *ret_tidy = p == from || p[-1] != ' ';
+        return p;
+    }
+    const char *close = memchr(from, quote, (size_t)(end - from));
+    p = close ? close : end;
+    *ret_references = memchr(from, '&', (size_t)(p - from)) != NULL;
+    return p;
+}
+
+/* Reads an attribute's value at p (behind '=' and white space); returns where it ends. */
+static const char *attribute_value(
+        struct tokens *t, const char *p, const char *end, uint32_t pair, struct pair *a)
+{
+    char quote = *p;
+    const char *from = p, *to;
+    bool references;
+
+    if (quote == '"' || quote == '\'') {
+        from = p + 1;
+        to = quoted_end(from, end, quote, &references, &a->tidy);
+        p = to < end ? to + 1 : end;
+    } else {
+        unsigned all = 0;
+        for (; p < end && !(class_of(*p) & BYTE_SPACE) && *p != '>'; p++)
+            all |= class_of(*p);
+        to = p;
+        references = all & BYTE_REFERENCE;
+        a->tidy = !(all & BYTE_UNTIDY);
+    }
+    a->value = (struct str){from, (size_t)(to - from)};
+    if (references) {
+        size_t at = t->copies.len;
+        put_resolved(&t->copies, a->value, true);
+        copy_note(t, at, pair, true);
+        a->tidy = false;
+    }
+    return p;
+}
+
+/* One attribute at p; returns the place behind it. */
+static const char *attribute(struct tokens *t, const char *p, const char *end)
+{
+    struct pair *a = (struct pair *)(void *)(t->pairs.data + t->pairs.len);
+    uint32_t pair = (uint32_t)(t->pairs.len / sizeof *a);
+    const char *from = p;
+    unsigned all = 0;
+
+    if (pair >= PAGE_ATTRIBUTES_MAX) { /* (3) */
+        t->too_many = true;
+        return end;
+    }
+    t->pairs.len += sizeof *a;
+    do
+        all |= class_of(*p++);
+    while (p < end && !(class_of(*p) & BYTE_ENDS_ATTRIBUTE));
+    *a = (struct pair){.name = {from, (size_t)(p - from)}, .value = {"", 0}, .tidy = true};
+    if (all & BYTE_CHANGES)
+        copy_name(t, a->name, pair);
+    const char *eq = skip_space(p, end);
+    if (eq < end && *eq == '=') {
+        p = skip_space(eq + 1, end);
+        if (p < end && *p != '>')
+            p = attribute_value(t, p, end, pair, a);
+    }
+    return p;
+}
+
+/* Reads the attributes; returns the place behind the tag's '>', NULL when there is none. */
+static const char *attributes(
+        struct tokens *t, const char *p, const char *end, bool *ret_self_closing)
 {
     *ret_self_closing = false;
-    while (i < t->s.len && !t->too_many) {
-        char c = t->s.ptr[i];
+    while (p < end && !t->too_many) {
+        char c = *p;
         if (c == '>')
-            return i + 1;
-        if (is_space(c) || c == '/') {
-            *ret_self_closing = c == '/' && i + 1 < t->s.len && t->s.ptr[i + 1] == '>';
-            i++;
+            return p + 1;
+        if (class_of(c) & BYTE_ENDS_NAME) {
+            *ret_self_closing = c == '/' && p + 1 < end && p[1] == '>';
+            p++;
             continue;
         }
-        i = attribute(t, i);
+        p = attribute(t, p, end);
     }
-    return 0; /* (2) */
-}
-
-/* The attributes as pairs, now that their bytes have a place. */
-static struct pair *pairs(struct tokens *t, size_t *ret_n)
-{
-    size_t n = t->attrs.len / sizeof(struct attribute);
-    const struct attribute *a = (const struct attribute *)(const void *)t->attrs.data;
-
-    buf_clear(&t->pairs);
-    for (size_t i = 0; i < n; i++) {
-        struct pair p = {.name = piece_text(t, a[i].name), .value = piece_text(t, a[i].value)};
-        buf_push(&t->pairs, &p, sizeof p);
-    }
-    *ret_n = t->pairs.overflowed ? 0 : n;
-    return (struct pair *)(void *)t->pairs.data;
+    return NULL; /* (2) */
 }
 
 /* ---- content that is not markup ---------------------------------------------------------- */
@@ -281,14 +363,16 @@ static size_t find_end_tag(const struct tokens *t, size_t at, struct str name)
 static size_t find_script_end(const struct tokens *t, size_t at)
 {
     static const struct str name = {"script", 6};
+    const char *end = t->s.ptr + t->s.len;
     bool escaped = false, doubly = false;
 
     for (size_t i = at; i < t->s.len; i++) {
-        char c = t->s.ptr[i];
-        if (c == '-' && starts(t, i, "-->")) {
-            escaped = doubly = false;
-        } else if (c != '<') {
-            continue;
+        i = (size_t)(scan_to(t->s.ptr + i, end, '<', '-') - t->s.ptr);
+        if (i == t->s.len)
+            break;
+        if (t->s.ptr[i] == '-') {
+            if (starts(t, i, "-->"))
+                escaped = doubly = false;
         } else if (starts(t, i, "<!--")) {
             escaped = true;
             i += starts(t, i, "<!-->") || starts(t, i, "<!--->") ? 1 : 3;
@@ -330,18 +414,24 @@ static void content_read(struct tokens *t, struct str name, enum token_content c
 
 /* ---- one tag ----------------------------------------------------------------------------- */
 
+static bool is_template(struct str name)
+{
+    return name.len == 8 && memcmp(name.ptr, "template", 8) == 0;
+}
+
 static bool is_skipped(struct str name)
 {
-    static const char *const names[] = {"noscript", "script", "style"};
-    return name_is_one_of(name, names, countof(names));
+    return (name.len == 6 && memcmp(name.ptr, "script", 6) == 0) ||
+           (name.len == 5 && memcmp(name.ptr, "style", 5) == 0) ||
+           (name.len == 8 && memcmp(name.ptr, "noscript", 8) == 0);
 }
 
 static void start_tag(struct tokens *t, struct str name, bool self_closing)
 {
-    size_t n;
-    struct pair *attrs = pairs(t, &n);
+    struct pair *attrs = (struct pair *)(void *)t->pairs.data;
+    size_t n = t->pairs.len / sizeof *attrs;
 
-    if (str_equal(name, STR("template"))) {
+    if (is_template(name)) {
         t->template_depth++;
     } else if (is_skipped(name)) {
         if (!self_closing || !t->sink->is_foreign(t->sink))
@@ -353,74 +443,87 @@ static void start_tag(struct tokens *t, struct str name, bool self_closing)
 
 static void end_tag(struct tokens *t, struct str name)
 {
-    if (str_equal(name, STR("template")))
+    if (is_template(name))
         t->template_depth -= t->template_depth > 0;
     else if (!t->template_depth && !is_skipped(name))
         t->sink->end(t->sink, name);
 }
 
 /* The tag whose '<' is at `at`; moves behind it. */
-static void tag(struct tokens *t, size_t at)
+static void tag(struct tokens *t, const char *at, const char *end)
 {
-    bool closing = t->s.ptr[at + 1] == '/', self_closing;
-    size_t from = at + 1 + closing, i = from;
+    bool closing = at[1] == '/', self_closing;
+    const char *from = at + 1 + closing, *p = from;
+    unsigned all = 0;
 
-    while (i < t->s.len && !ends_name(t->s.ptr[i]))
-        i++;
-    buf_clear(&t->copies);
-    buf_clear(&t->attrs);
+    t->pairs.len = 0;
     t->begun = true;
-    struct piece name = name_piece(t, from, i);
-    size_t end = attributes(t, i, &self_closing);
-    t->at = end ? end : t->s.len;
-    if (!end || t->copies.overflowed || t->attrs.overflowed)
-        return;
-    /* the name may be needed behind the sink, while `copies` stays as it is */
-    if (closing)
-        end_tag(t, piece_text(t, name));
-    else
-        start_tag(t, piece_text(t, name), self_closing);
+    for (; p < end && !(class_of(*p) & BYTE_ENDS_NAME); p++)
+        all |= class_of(*p);
+    t->name = (struct str){from, (size_t)(p - from)};
+    if (all & BYTE_CHANGES)
+        copy_name(t, t->name, NAME_OF_TAG);
+    p = attributes(t, p, end, &self_closing);
+    t->at = p ? (size_t)(p - t->s.ptr) : t->s.len;
+    if (t->copied.len)
+        copies_place(t);
+    if (p && !t->copies.overflowed && !t->copied.overflowed) {
+        if (closing)
+            end_tag(t, t->name);
+        else
+            start_tag(t, t->name, self_closing);
+    }
+    if (t->copied.len) {
+        buf_clear(&t->copies);
+        buf_clear(&t->copied);
+    }
 }
 
 static void next(struct tokens *t)
 {
-    const char *p = memchr(t->s.ptr + t->at, '<', t->s.len - t->at);
-    size_t from = t->at, at = p ? (size_t)(p - t->s.ptr) : t->s.len;
+    const char *from = t->s.ptr + t->at, *end = t->s.ptr + t->s.len, *p = from;
+    bool references = false;
+    char c = 0, d = 0;
 
-    /* a '<' that begins nothing is text, and stays in one piece with what surrounds it */
-    while (at < t->s.len) {
-        char c = at + 1 < t->s.len ? t->s.ptr[at + 1] : 0,
-             d = at + 2 < t->s.len ? t->s.ptr[at + 2] : 0;
+    for (;; p++) {
+        p = scan_to(p, end, '<', '&');
+        if (p == end)
+            break;
+        if (*p == '&') {
+            references = true;
+            continue;
+        }
+        c = end - p > 1 ? p[1] : 0;
+        d = end - p > 2 ? p[2] : 0;
         if (is_letter(c) || c == '!' || c == '?' || (c == '/' && d))
             break;
-        p = memchr(t->s.ptr + at + 1, '<', t->s.len - at - 1);
-        at = p ? (size_t)(p - t->s.ptr) : t->s.len;
+        /* a '<' that begins nothing is text, and stays in one piece with what surrounds it */
     }
-    emit_text(t, from, at, true);
-    t->at = at;
-    if (at == t->s.len)
+    put_text(t, (struct str){from, (size_t)(p - from)}, references);
+    t->at = (size_t)(p - t->s.ptr);
+    if (p == end)
         return;
-    char c = t->s.ptr[at + 1], d = at + 2 < t->s.len ? t->s.ptr[at + 2] : 0;
     if (is_letter(c) || (c == '/' && is_letter(d)))
-        tag(t, at);
+        tag(t, p, end);
     else
-        t->at = declaration(t, at);
+        t->at = declaration(t, t->at);
 }
 
 enum err tokens_read(struct str text, struct token_sink *sink, struct fault *f)
 {
     struct tokens t = {.s = text, .sink = sink};
-    struct buf *all[] = {&t.copies, &t.attrs, &t.pairs, &t.text};
+    struct buf *all[] = {&t.copies, &t.copied, &t.pairs, &t.text};
     enum err e = OK;
 
     for (size_t i = 0; i < countof(all); i++)
-        buf_init(all[i], 4 * text.len + 4096 + PAGE_ATTRIBUTES_MAX * sizeof(struct attribute));
-    while (t.at < t.s.len && !t.too_many && !sink->is_over(sink))
+        buf_init(all[i], 4 * text.len + 4096 + PAGE_ATTRIBUTES_MAX * sizeof(struct pair));
+    buf_reserve(&t.pairs, PAGE_ATTRIBUTES_MAX * sizeof(struct pair));
+    while (t.at < t.s.len && !t.too_many && !t.pairs.overflowed && !sink->is_over(sink))
         next(&t);
     if (t.too_many)
         e = fault_set(
                 f, ERR_LIMIT, "an element has more than %d attributes", PAGE_ATTRIBUTES_MAX);
-    else if (t.copies.overflowed || t.attrs.overflowed || t.pairs.overflowed ||
+    else if (t.copies.overflowed || t.copied.overflowed || t.pairs.overflowed ||
              t.text.overflowed)
         e = fault_set(f, ERR_LIMIT, "no memory to read the page");
     for (size_t i = 0; i < countof(all); i++)

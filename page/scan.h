@@ -1,0 +1,83 @@
+/* scan -- where a run of plain bytes ends, sixteen bytes at a time.
+ *
+ * Pages are long runs of bytes that mean nothing special.  Each question is asked of sixteen
+ * bytes and answered by sixteen bits, by the processor's own means where it has them.
+ */
+#pragma once
+#include "base/check.h"
+#include <stddef.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum { SCAN_STEP = 16, SCAN_ALL = 0xFFFF };
+
+#ifdef __SSE2__
+
+static inline unsigned scan_bits(__m128i v)
+{
+    return (unsigned)_mm_movemask_epi8(v);
+}
+
+/* Which are `a` or `b`. */
+static inline unsigned scan_two_of(const char *p, char a, char b)
+{
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+    return scan_bits(_mm_or_si128(
+            _mm_cmpeq_epi8(v, _mm_set1_epi8(a)), _mm_cmpeq_epi8(v, _mm_set1_epi8(b))));
+}
+
+/* Which are no letters, digits or signs of ASCII: space, controls, all above. */
+static inline unsigned scan_odd(const char *p)
+{
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+    return ~scan_bits(_mm_cmpgt_epi8(v, _mm_set1_epi8(' '))) & SCAN_ALL;
+}
+
+#else
+
+static inline unsigned scan_two_of(const char *p, char a, char b)
+{
+    unsigned bits = 0;
+
+    for (unsigned i = 0; i < SCAN_STEP; i++)
+        bits |= (unsigned)(p[i] == a || p[i] == b) << i;
+    return bits;
+}
+
+static inline unsigned scan_odd(const char *p)
+{
+    unsigned bits = 0;
+
+    for (unsigned i = 0; i < SCAN_STEP; i++)
+        bits |= (unsigned)((signed char)p[i] <= ' ') << i;
+    return bits;
+}
+
+#endif
+
+/* The first byte that is `a` or `b`; `end` when there is none. */
+static inline const char *scan_to(const char *p, const char *end, char a, char b)
+{
+    for (; end - p >= SCAN_STEP; p += SCAN_STEP) {
+        unsigned stops = scan_two_of(p, a, b);
+        if (stops)
+            return p + __builtin_ctz(stops);
+    }
+    while (p < end && *p != a && *p != b)
+        p++;
+    return p;
+}
+
+/* The first byte that is `quote`, '&', or no letter, digit or sign of ASCII (DEL is none). */
+static inline const char *scan_value(const char *p, const char *end, char quote)
+{
+    for (; end - p >= SCAN_STEP; p += SCAN_STEP) {
+        unsigned stops = scan_two_of(p, quote, '&') | scan_two_of(p, 0x7F, 0x7F) | scan_odd(p);
+        if (stops)
+            return p + __builtin_ctz(stops);
+    }
+    while (p < end && *p != quote && *p != '&' && *p != 0x7F && (signed char)*p > ' ')
+        p++;
+    return p;
+}
