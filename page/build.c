@@ -96,17 +96,22 @@ static uint32_t node_add(struct build *b, struct build_node n)
 
 /* ---- text -------------------------------------------------------------------------------- */
 
-void build_text(struct build *b, struct str text)
+void build_text_within(struct build *b, struct str text, const char *limit)
 {
     if (b->skip_depth || b->overflowed)
         return;
-    if (!buf_reserve(&b->text_pool, text.len + 1)) {
+    if (!buf_reserve(&b->text_pool, text.len + TEXT_SQUEEZE_ROOM)) {
         b->overflowed = true;
         return;
     }
     char *to = b->text_pool.data + b->text_pool.len;
-    b->text_pool.len = (size_t)(text_squeeze(text, to, &b->at_space, &b->unicode) -
+    b->text_pool.len = (size_t)(text_squeeze(text, limit, to, &b->at_space, &b->unicode) -
                                 b->text_pool.data); /* (1) */
+}
+
+void build_text(struct build *b, struct str text)
+{
+    build_text_within(b, text, text.ptr + text.len);
 }
 
 static void text_flush(struct build *b)
@@ -242,8 +247,10 @@ static void addresses_note(struct build *b, uint32_t tag, uint32_t from, uint32_
 static int compare_names(struct str a, struct str b)
 {
     size_t n = a.len < b.len ? a.len : b.len;
-    int c = memcmp(a.ptr, b.ptr, n);
 
+    if (n && a.ptr[0] != b.ptr[0])
+        return (unsigned char)a.ptr[0] - (unsigned char)b.ptr[0];
+    int c = memcmp(a.ptr, b.ptr, n);
     return c ? c : (a.len > b.len) - (a.len < b.len);
 }
 
@@ -303,7 +310,7 @@ static bool is_tidy(struct str s)
 
 static struct build_attr attribute_make(struct build *b, const struct pair *a)
 {
-    struct build_attr made = {.name = intern_get(&b->attr_strings, a->name)};
+    struct build_attr made = {.name = intern_get_name(&b->attr_strings, a->name)};
 
     made.value = made.raw = intern_get(&b->attr_strings, a->value);
     if (a->tidy || is_tidy(a->value))

@@ -20,36 +20,41 @@ static struct tree *tree_of(struct token_sink *sink)
     return &container_of(sink, struct reader, sink)->tree;
 }
 
-/* The number of a name and what the standard knows about it, looked up once for each. */
-static struct tree_tag tag_of(struct tree *t, struct str name)
+/* What the standard knows about a name that is met for the first time. */
+static bool tag_learn(struct tree *t, uint32_t name)
 {
-    struct tree_tag tag = {.text = name, .name = intern_get(&t->b->tag_names, name)};
-
     if (intern_is_full(&t->b->tag_names)) { /* and its number says nothing */
         t->b->overflowed = t->is_over = true;
-        return tag;
+        return false;
     }
-    while (t->tag_of.len <= tag.name && !t->tag_of.overflowed)
+    while (t->tag_of.len <= name && !t->tag_of.overflowed)
         buf_push_char(&t->tag_of,
                 (char)tag_find(intern_text(&t->b->tag_names, (uint32_t)t->tag_of.len)));
     if (t->tag_of.overflowed)
         t->b->overflowed = t->is_over = true;
+    return !t->tag_of.overflowed;
+}
+
+static void tag_name(struct tree *t, struct tree_tag *tag, struct str name)
+{
+    tag->text = name;
+    tag->name = intern_get_name(&t->b->tag_names, name);
+    if ((tag->name >= t->tag_of.len || intern_is_full(&t->b->tag_names)) &&
+            !tag_learn(t, tag->name))
+        tag->tag = TAG_OTHER;
     else
-        tag.tag = (unsigned char)t->tag_of.data[tag.name];
-    return tag;
+        tag->tag = (unsigned char)t->tag_of.data[tag->name];
 }
 
 static enum token_content sink_start(struct token_sink *sink, struct str name,
         struct pair *attrs, size_t nattrs, bool self_closing)
 {
     struct tree *t = tree_of(sink);
-    struct tree_tag tag = tag_of(t, name);
+    struct tree_tag tag = {.attrs = attrs, .nattrs = nattrs, .self_closing = self_closing};
 
+    tag_name(t, &tag, name);
     if (tag.tag == TAG_IMAGE && !tree_is_foreign(t)) /* so says the standard */
-        tag = tag_of(t, STR("img"));
-    tag.attrs = attrs;
-    tag.nattrs = nattrs;
-    tag.self_closing = self_closing;
+        tag_name(t, &tag, STR("img"));
     mode_start(t, &tag);
     if (!tag.inserted || tree_at(t, tree_current(t))->space != SPACE_HTML)
         return CONTENT_MARKUP;
@@ -59,8 +64,9 @@ static enum token_content sink_start(struct token_sink *sink, struct str name,
 static void sink_end(struct token_sink *sink, struct str name)
 {
     struct tree *t = tree_of(sink);
-    struct tree_tag tag = tag_of(t, name);
+    struct tree_tag tag = {.nattrs = 0};
 
+    tag_name(t, &tag, name);
     mode_end(t, &tag);
 }
 
@@ -91,8 +97,9 @@ static bool sink_is_over(struct token_sink *sink)
 static void node_open(struct tree *t, const struct tree_node *n)
 {
     if (n->name == 0 && n->tag == TAG_OTHER) {
-        const char *base = n->in_texts ? t->texts.data : t->source.ptr;
-        build_text(t->b, (struct str){base + n->from, n->count});
+        struct str all = n->in_texts ? (struct str){t->texts.data, t->texts.len} : t->source;
+        build_text_within(
+                t->b, (struct str){all.ptr + n->from, n->count}, all.ptr + all.len);
     } else if (n->written) { /* (2) */
         bool is_inline = n->space == SPACE_HTML
                                  ? (tag_infos[n->tag].flags & T_INLINE) != 0

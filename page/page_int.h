@@ -50,10 +50,12 @@ size_t reference_read(struct str s, bool in_attribute, char out[8], size_t *ret_
  * Keeps one space at either end where there was some.  Appended to `out`. */
 bool text_normalise(struct str s, struct buf *out);
 
-/* The same in pieces: writes at most s.len bytes to `to`, returns their end.  `*at_space`
- * says whether a space was just written (or need not be), `*unicode` turns true where
- * composing may be needed. */
-char *text_squeeze(struct str s, char *to, bool *at_space, bool *unicode);
+/* The same in pieces: writes at most s.len bytes to `to`, returns their end; there must be
+ * room for TEXT_SQUEEZE_ROOM more.  Bytes up to `limit`, at or behind the end of `s`, may be
+ * looked at.  `*at_space` says whether a space was just written (or need not be), `*unicode`
+ * turns true where composing may be needed. */
+enum { TEXT_SQUEEZE_ROOM = 16 };
+char *text_squeeze(struct str s, const char *limit, char *to, bool *at_space, bool *unicode);
 /* Composes out->data[from..] in place. */
 bool text_compose(struct buf *out, size_t from);
 
@@ -107,6 +109,13 @@ struct span {
     uint32_t at, len;
 };
 
+/* A short string that was looked up lately. */
+struct intern_memo {
+    uint64_t key;
+    uint32_t len; /* 0: none */
+    uint32_t number;
+};
+
 struct intern {
     struct buf slots; /* open addressing */
     struct buf spans; /* struct span, in order of first appearance */
@@ -114,12 +123,15 @@ struct intern {
     uint32_t count, mask;
     uint64_t keys[2]; /* of the hash */
     bool is_full;
+    struct intern_memo lately[64];
 };
 
 void intern_init(struct intern *in, size_t max);
 void intern_done(struct intern *in);
 /* The number of the string, counted from 0 in order of first appearance. */
 uint32_t intern_get(struct intern *in, struct str s);
+/* The same, quicker for a few short ones that come again and again, as names do. */
+uint32_t intern_get_name(struct intern *in, struct str s);
 static inline bool intern_is_full(const struct intern *in)
 {
     return in->is_full;
@@ -191,6 +203,8 @@ void build_done(struct build *b);
 /* Borrows and reorders the attributes.  Of two with one name the first counts. */
 void build_open(struct build *b, struct str name, struct pair *attrs, size_t nattrs);
 void build_text(struct build *b, struct str text);
+/* The same of a text with more bytes behind it, up to `limit`, that may be looked at. */
+void build_text_within(struct build *b, struct str text, const char *limit);
 void build_close(struct build *b);
 void build_end(struct build *b);   /* closes what is open */
 void build_break(struct build *b); /* what follows is another block */

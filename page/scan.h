@@ -34,6 +34,18 @@ static inline unsigned scan_odd(const char *p)
     return ~scan_bits(_mm_cmpgt_epi8(v, _mm_set1_epi8(' '))) & SCAN_ALL;
 }
 
+/* Of text: which are spaces, which are no ASCII, and which (returned) are controls or may
+ * begin a character that is white space or none at all. */
+static inline unsigned scan_text(const char *p, unsigned *ret_spaces, unsigned *ret_high)
+{
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+    __m128i leads = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8((char)0xC2)),
+            _mm_cmpeq_epi8(v, _mm_set1_epi8((char)0xEF)));
+    *ret_high = scan_bits(v);
+    *ret_spaces = scan_bits(_mm_cmpeq_epi8(v, _mm_set1_epi8(' ')));
+    return (scan_bits(_mm_cmplt_epi8(v, _mm_set1_epi8(' '))) & ~*ret_high) | scan_bits(leads);
+}
+
 #else
 
 static inline unsigned scan_two_of(const char *p, char a, char b)
@@ -54,7 +66,30 @@ static inline unsigned scan_odd(const char *p)
     return bits;
 }
 
+static inline unsigned scan_text(const char *p, unsigned *ret_spaces, unsigned *ret_high)
+{
+    unsigned odd = 0;
+
+    *ret_spaces = *ret_high = 0;
+    for (unsigned i = 0; i < SCAN_STEP; i++) {
+        unsigned char c = (unsigned char)p[i];
+        *ret_spaces |= (unsigned)(c == ' ') << i;
+        *ret_high |= (unsigned)(c >= 0x80) << i;
+        odd |= (unsigned)(c < ' ' || c == 0xC2 || c == 0xEF) << i;
+    }
+    return odd;
+}
+
 #endif
+
+/* How many of sixteen bytes are ASCII before the first that is not. */
+static inline unsigned scan_ascii(const char *p)
+{
+    unsigned spaces, high;
+
+    scan_text(p, &spaces, &high);
+    return high ? (unsigned)__builtin_ctz(high) : SCAN_STEP;
+}
 
 /* The first byte that is `a` or `b`; `end` when there is none. */
 static inline const char *scan_to(const char *p, const char *end, char a, char b)

@@ -8,6 +8,7 @@
  *  (3) plain ASCII, nearly all there is, pays for neither.
  */
 #include "page/page_int.h"
+#include "page/scan.h"
 #include <stdlib.h>
 #include <utf8proc.h>
 
@@ -25,7 +26,7 @@ static bool is_composed(const char *s, size_t len)
 {
     for (size_t i = 0; i < len;) {
         if (!(s[i] & 0x80)) {
-            i++;
+            i += len - i >= SCAN_STEP ? scan_ascii(s + i) : 1;
             continue;
         }
         uint32_t c;
@@ -53,51 +54,59 @@ bool text_compose(struct buf *out, size_t from)
     return ok;
 }
 
-enum byte_class { BYTE_PLAIN, BYTE_SPACE, BYTE_CONTROL, BYTE_HIGH };
-
-static enum byte_class class_of(unsigned char c)
+/* What is no plain character, at p: writes what it becomes, returns the place behind it. */
+static const char *squeeze_odd(
+        const char *p, const char *end, char **to, bool *at_space, bool *unicode)
 {
-    if (c >= 0x80)
-        return BYTE_HIGH;
-    if (c > ' ')
-        return BYTE_PLAIN;
-    return is_space((char)c) ? BYTE_SPACE : BYTE_CONTROL;
+    unsigned char c = (unsigned char)*p++, d = p < end ? (unsigned char)*p : 0;
+    bool space = is_space((char)c);
+
+    if (c == 0xC2 && d == 0xA0) {
+        space = true;
+        p++;
+    } else if (c == 0xEF && d == 0xBF && end - p >= 2 && (unsigned char)p[1] >= 0xBE) {
+        return p + 2; /* U+FFFE, U+FFFF: no characters */
+    } else if (c >= 0x80) {
+        *(*to)++ = (char)c;
+        *at_space = false;
+        *unicode = true;
+        return p;
+    }
+    if (space && !*at_space) { /* (1) */
+        *(*to)++ = ' ';
+        *at_space = true;
+    }
+    return p;
 }
 
-char *text_squeeze(struct str s, char *to, bool *at_space, bool *unicode)
+char *text_squeeze(struct str s, const char *limit, char *to, bool *at_space, bool *unicode)
 {
     const char *p = s.ptr, *end = s.ptr + s.len;
 
     while (p < end) {
-        const char *from = p;
-        while (p<end && * p> ' ') /* signed: neither control nor high */
-            p++;
-        if (p > from) {
-            memcpy(to, from, (size_t)(p - from));
-            to += p - from;
+        size_t n = 0;
+        if (limit - p >= SCAN_STEP) { /* what is behind the end is copied too, and overwritten */
+            unsigned spaces, high, odd = scan_text(p, &spaces, &high);
+            unsigned stops = odd | (spaces & (spaces << 1 | *at_space));
+            size_t left = (size_t)(end - p);
+            n = left < SCAN_STEP ? left : SCAN_STEP;
+            if (stops && (size_t)__builtin_ctz(stops) < n)
+                n = (size_t)__builtin_ctz(stops);
+            memcpy(to, p, SCAN_STEP);
+            unsigned taken = (1u << n) - 1;
+            *unicode |= (high & taken) != 0;
+            if (n)
+                *at_space = spaces >> (n - 1) & 1;
+            to += n;
+            p += n;
+            if (n == SCAN_STEP || p == end)
+                continue;
+        } else if (*p > ' ') { /* signed: neither control nor high */
+            *to++ = *p++;
             *at_space = false;
-            if (p == end)
-                break;
+            continue;
         }
-        unsigned char c = (unsigned char)*p++, d = p < end ? (unsigned char)*p : 0;
-        enum byte_class class = class_of(c);
-        if (class == BYTE_HIGH && c == 0xC2 && d == 0xA0) {
-            class = BYTE_SPACE;
-            p++;
-        }
-        if (class == BYTE_HIGH && c == 0xEF && d == 0xBF && end - p >= 2 &&
-                (unsigned char)p[1] >= 0xBE) {
-            class = BYTE_CONTROL; /* U+FFFE, U+FFFF: no characters */
-            p += 2;
-        }
-        if (class == BYTE_HIGH) {
-            *to++ = (char)c;
-            *at_space = false;
-            *unicode = true;
-        } else if (class == BYTE_SPACE && !*at_space) { /* (1) */
-            *to++ = ' ';
-            *at_space = true;
-        }
+        p = squeeze_odd(p, end, &to, at_space, unicode);
     }
     return to;
 }
@@ -107,9 +116,10 @@ bool text_normalise(struct str s, struct buf *out)
     size_t from = out->len;
     bool at_space = false, unicode = false;
 
-    if (!buf_reserve(out, s.len + 1))
+    if (!buf_reserve(out, s.len + TEXT_SQUEEZE_ROOM))
         return false;
-    out->len = (size_t)(text_squeeze(s, out->data + from, &at_space, &unicode) - out->data);
+    out->len = (size_t)(text_squeeze(s, s.ptr + s.len, out->data + from, &at_space, &unicode) -
+                        out->data);
     out->data[out->len] = 0;
     return !unicode || text_compose(out, from); /* (2) */
 }
