@@ -252,7 +252,7 @@ static uint64_t put_addresses(struct buf *out, const struct addresses *a)
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < a->count; i++) {
-        struct str s = {a->text.data + address_spans(a)[i].at, address_spans(a)[i].len};
+        struct str s = address_text(a, i);
         put_added(out, before, s);
         bytes += s.len + 1;
         before = s;
@@ -333,8 +333,11 @@ static enum err block_write(struct writer *w, struct str base, enum page_type ty
     CLEANUP(addresses_done) struct addresses links = {.count = 0}, images = {.count = 0};
     struct build *b = w->b;
 
-    if (!addresses_resolve(b, &b->links, base, &links) ||
-            !addresses_resolve(b, &b->images, base, &images))
+    CLEANUP(url_base_done) struct url_base from;
+
+    url_base_init(&from, base, b->max);
+    if (!addresses_resolve(b, &b->links, &from, &links) ||
+            !addresses_resolve(b, &b->images, &from, &images))
         return fault_set(
                 f, ERR_LIMIT, "the page's addresses are larger than %zu bytes", b->max);
     put_tree(w);

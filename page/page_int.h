@@ -219,23 +219,51 @@ size_t build_attributes(struct build *b, struct pair *attrs, size_t n);
 size_t build_attributes_join(
         struct build *b, uint32_t first, uint32_t nfirst, uint32_t second, uint32_t nsecond);
 
+/* ---- url.c ------------------------------------------------------------------------------- */
+
+/* What references are seen from, for many of them: most are put behind one of three stems as
+ * they are.  A stem is NULL when there is none. */
+struct url_base {
+    struct str base;                 /* borrowed */
+    struct str origin, folder, page; /* for "/x", "x" and "#x" */
+    bool is_link;                    /* addresses.c: what begins with a stem counts as one */
+    struct buf text;
+};
+
+void url_base_init(struct url_base *u, struct str base, size_t max);
+void url_base_done(struct url_base *u);
+/* What page_url_resolve gives; `*ret_from_base`: it begins with a stem. */
+bool url_base_resolve(
+        const struct url_base *u, struct str reference, struct buf *out, bool *ret_from_base);
+
 /* ---- addresses.c ------------------------------------------------------------------------- */
+
+struct address {
+    uint64_t key; /* for sorting */
+    uint32_t at, len;
+    uint32_t written; /* number of b->attr_strings */
+};
 
 /* A long base makes each short reference long, so their sum has a limit as well. */
 struct addresses {
     struct buf text; /* one behind the other, NUL-terminated */
-    struct buf all;  /* struct span */
+    struct buf all;  /* struct address */
     size_t count;
 };
 
-static inline const struct span *address_spans(const struct addresses *a)
+static inline const struct address *address_at(const struct addresses *a, size_t i)
 {
-    return (const struct span *)(const void *)a->all.data;
+    return (const struct address *)(const void *)a->all.data + i;
+}
+
+static inline struct str address_text(const struct addresses *a, size_t i)
+{
+    return (struct str){a->text.data + address_at(a, i)->at, address_at(a, i)->len};
 }
 
 /* What these numbers of b->attr_strings refer to, seen from `base`; false: too much. */
 bool addresses_resolve(
-        struct build *b, const struct buf *numbers, struct str base, struct addresses *ret);
+        struct build *b, const struct buf *numbers, struct url_base *base, struct addresses *ret);
 struct hash128 addresses_hash(const struct addresses *a);
 void addresses_done(struct addresses *a);
 

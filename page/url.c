@@ -287,3 +287,93 @@ bool page_url_resolve(struct str base, struct str reference, struct buf *out)
     }
     return true;
 }
+
+/* ---- many references seen from one base -------------------------------------------------- */
+
+enum { SIGN_USUAL = 1, SIGN_COLON = 2 };
+
+/* What may stand in an address as it is and means nothing but itself; the dot, the slash and
+ * the percent sign are looked at. */
+static const uint8_t signs[256] = {
+        ['!'] = SIGN_USUAL,
+        ['#' ... '9'] = SIGN_USUAL,
+        [':'] = SIGN_USUAL | SIGN_COLON,
+        [';'] = SIGN_USUAL,
+        ['='] = SIGN_USUAL,
+        ['?' ... '['] = SIGN_USUAL,
+        [']' ... '_'] = SIGN_USUAL,
+        ['a' ... '~'] = SIGN_USUAL,
+};
+
+/* Whether the reference is written as resolving would write it: nothing to trim, encode or
+ * take out.  `*ret_colon`: it has a colon, and may begin with a scheme. */
+static bool is_usual(struct str s, bool *ret_colon)
+{
+    unsigned all = SIGN_USUAL, some = 0;
+
+    for (size_t i = 0; i < s.len; i++) {
+        all &= signs[(unsigned char)s.ptr[i]];
+        some |= signs[(unsigned char)s.ptr[i]];
+        if (s.ptr[i] == '/' && i + 1 < s.len && (s.ptr[i + 1] == '.' || s.ptr[i + 1] == '%'))
+            return false; /* may be a dot segment */
+    }
+    *ret_colon = some & SIGN_COLON;
+    return all;
+}
+
+/* What a reference made of usual signs is put behind: what resolving `example` gives, without
+ * the example itself. */
+static struct str stem(struct str base, struct str example, struct buf *out)
+{
+    size_t from = out->len;
+
+    if (!page_url_resolve(base, example, out) || out->len - from <= example.len ||
+            memcmp(out->data + out->len - example.len, example.ptr, example.len) != 0)
+        return (struct str){NULL, 0};
+    out->len -= example.len;
+    return (struct str){NULL, out->len - from};
+}
+
+void url_base_init(struct url_base *u, struct str base, size_t max)
+{
+    struct str *all[] = {&u->origin, &u->folder, &u->page};
+    struct str examples[] = {STR("/x"), STR("x"), STR("#x")};
+
+    *u = (struct url_base){.base = base};
+    buf_init(&u->text, max);
+    for (size_t i = 0; i < countof(all); i++)
+        *all[i] = stem(base, examples[i], &u->text);
+    const char *at = buf_text(&u->text);
+    for (size_t i = 0; i < countof(all); i++) {
+        if (all[i]->len)
+            all[i]->ptr = at;
+        at += all[i]->len;
+    }
+}
+
+void url_base_done(struct url_base *u)
+{
+    buf_done(&u->text);
+}
+
+bool url_base_resolve(
+        const struct url_base *u, struct str reference, struct buf *out, bool *ret_from_base)
+{
+    bool colon;
+    struct str before = {NULL, 0};
+
+    *ret_from_base = false;
+    if (reference.len && is_usual(reference, &colon)) {
+        char c = reference.ptr[0];
+        if (c == '#')
+            before = u->page;
+        else if (c == '/' && reference.len > 1 && reference.ptr[1] != '/')
+            before = u->origin;
+        else if (c != '/' && c != '?' && c != '.' && c != '%' && !colon)
+            before = u->folder;
+    }
+    if (!before.ptr)
+        return page_url_resolve(u->base, reference, out);
+    *ret_from_base = true;
+    return buf_push(out, before.ptr, before.len) && buf_push(out, reference.ptr, reference.len);
+}
