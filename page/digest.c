@@ -1,4 +1,4 @@
-/* Opening a digest block: its layout is in page_int.h, finish.c writes it.
+/* Opening a digest block: its layout is in block.h, finish.c writes it.
  *
  * A block comes back from the database or from a worker that parsed hostile bytes, so
  * page_digest_open believes nothing.  Behind it, it must hold that
@@ -9,68 +9,8 @@
  *  (5) a block costs memory in proportion to its size, but for values and addresses, which
  *      repeat what is before them: those have a limit of their own.
  */
-#include "page/page_int.h"
+#include "page/opening.h"
 #include <stddef.h>
-
-/* A part while it is read; `bad` once it promised more than it has. */
-struct part {
-    const unsigned char *at, *end;
-    bool bad;
-};
-
-struct kind {
-    uint32_t tag, children, nattrs, first_name; /* first_name: in kind_names */
-};
-
-struct opening {
-    struct digest_header h;
-    struct part parts[PART_COUNT];
-    struct arena *life;
-    struct page_digest *d;
-    struct kind *kinds;
-    uint32_t *kind_names;
-    uint32_t *children, *tags, *attr_at, *attr_name, *attr_value, *text_node, *end, *parent;
-    uint8_t *text_block;
-    struct str *texts, *values;
-    const struct str **last_value; /* by number of a name */
-    char *text_bytes, *value_bytes;
-    uint32_t nvalues;
-};
-
-/* ---- reading a part ---------------------------------------------------------------------- */
-
-static uint32_t take_varint(struct part *p)
-{
-    uint32_t n = 0;
-
-    for (unsigned shift = 0; shift < 35 && p->at < p->end; shift += 7) {
-        unsigned char c = *p->at++;
-        if (shift == 28 && c > 15)
-            break;
-        n |= (uint32_t)(c & 0x7F) << shift;
-        if (!(c & 0x80))
-            return n;
-    }
-    p->bad = true;
-    return 0;
-}
-
-static const char *take_bytes(struct part *p, size_t n)
-{
-    const char *bytes = (const char *)p->at;
-
-    if (p->bad || n > (size_t)(p->end - p->at)) {
-        p->bad = true;
-        return NULL;
-    }
-    p->at += n;
-    return bytes;
-}
-
-static bool is_used_up(const struct part *p)
-{
-    return !p->bad && p->at == p->end;
-}
 
 /* (4) */
 static bool is_text(const char *s, size_t len)
@@ -80,262 +20,206 @@ static bool is_text(const char *s, size_t len)
 
 /* ---- names and kinds --------------------------------------------------------------------- */
 
-static struct str *names_open(struct opening *o, struct part *p, uint32_t count)
-{
+/* The names of tags, or of attributes: numbered as kinds first tell them. */
+struct name_table {
     struct str *all;
-    char *to;
+    uint32_t count;
+    uint32_t *by_code; /* number + 1; 0: not told yet */
+};
 
-    if (count > (size_t)(p->end - p->at)) { /* each has at least its length */
-        p->bad = true;
-        return NULL;
+struct naming {
+    struct part *p;      /* PART_NAMES */
+    char *to;            /* where the next new name is written */
+    struct str *new_of;  /* names by order of PART_NAMES */
+    uint32_t new_names;  /* so many so far */
+    uint32_t new_max;    /* there cannot be more */
+};
+
+static void name_add(struct name_table *t, uint32_t code, struct str name)
+{
+    t->all[t->count] = name;
+    t->by_code[code] = ++t->count;
+}
+
+/* The next name of PART_NAMES, copied; false: there is none. */
+static bool name_take(struct naming *n)
+{
+    size_t len = take_varint(n->p);
+    const char *bytes = take_bytes(n->p, len);
+
+    if (!bytes || n->new_names == n->new_max || !is_text(bytes, len))
+        return false;
+    memcpy(n->to, bytes, len);
+    n->to[len] = 0;
+    n->new_of[n->new_names++] = (struct str){n->to, len};
+    n->to += len + 1;
+    return true;
+}
+
+/* The number of the name that a kind tells by `code`. */
+static bool name_open(
+        struct naming *n, struct name_table *t, uint32_t code, uint32_t *ret_number)
+{
+    if (code == NAME_NEW) {
+        if (!name_take(n))
+            return false;
+        code = NAME_COMMON_MAX + n->new_names;
     }
-    all = arena_array_of(o->life, count + 1, struct str);
-    to = arena_alloc(o->life, (size_t)(p->end - p->at) + count + 1);
-    for (uint32_t i = 0; i < count && !p->bad; i++) {
-        size_t len = take_varint(p);
-        const char *bytes = take_bytes(p, len);
-        if (!bytes || !is_text(bytes, len)) {
-            p->bad = true;
-            break;
-        }
-        memcpy(to, bytes, len);
-        to[len] = 0;
-        all[i] = (struct str){to, len};
-        to += len + 1;
+    if (code > NAME_COMMON_MAX + n->new_names) /* (2) */
+        return false;
+    if (!t->by_code[code]) {
+        const char *common = common_name(code);
+        if (code <= NAME_COMMON_MAX && !common)
+            return false;
+        name_add(t, code, common ? str_of(common) : n->new_of[code - NAME_COMMON_MAX - 1]);
     }
-    return all;
+    *ret_number = t->by_code[code] - 1;
+    return true;
+}
+
+static bool kind_open(struct opening *o, struct part *p, struct naming *n,
+        struct name_table *tags, struct name_table *names, struct kind *k)
+{
+    uint32_t code = take_varint(p), shape = take_varint(p);
+
+    if (p->bad || !name_open(n, tags, code, &k->tag))
+        return false;
+    k->children = shape % (KIND_MANY + 1);
+    k->nattrs = shape / (KIND_MANY + 1);
+    if (k->nattrs > part_left(p))
+        return false;
+    for (uint32_t i = 0; i < k->nattrs; i++) {
+        code = take_varint(p);
+        if (p->bad || !name_open(n, names, code, &o->kind_names[k->first_name + i]))
+            return false;
+    }
+    return true;
 }
 
 static bool kinds_open(struct opening *o)
 {
-    struct part *p = &o->parts[PART_KINDS];
-    size_t room = (size_t)(p->end - p->at);
-    uint32_t names = 0;
+    struct part *p = &o->parts[PART_KINDS], *new_ = &o->parts[PART_NAMES];
+    size_t room = part_left(p), codes = NAME_COMMON_MAX + 1 + part_left(new_);
+    uint32_t kinds = o->counts[COUNT_KINDS], first_name = 0;
+    struct naming n = {.p = new_, .new_max = (uint32_t)part_left(new_)};
+    struct name_table tables[2];
 
-    if (o->h.kinds > room)
+    if (kinds > room) /* each name has a byte at least, and each kind two */
         return false;
-    o->kinds = arena_alloc(o->life, (o->h.kinds + 1) * sizeof *o->kinds);
+    o->kinds = arena_alloc(o->life, (kinds + 1) * sizeof *o->kinds);
     o->kind_names = arena_alloc(o->life, (room + 1) * sizeof(uint32_t));
-    for (uint32_t i = 0; i < o->h.kinds && !p->bad; i++) {
-        struct kind *k = &o->kinds[i];
-        k->tag = take_varint(p);
-        k->children = take_varint(p);
-        k->nattrs = take_varint(p);
-        k->first_name = names;
-        if (k->tag == 0 || k->tag >= o->h.tag_names || k->children > KIND_MANY ||
-                k->nattrs > (size_t)(p->end - p->at)) /* (2) */
+    n.to = arena_alloc(o->life, 2 * part_left(new_) + 1);
+    n.new_of = arena_alloc(o->life, (part_left(new_) + 1) * sizeof(struct str));
+    for (size_t i = 0; i < countof(tables); i++)
+        tables[i] = (struct name_table){
+                .all = arena_alloc(o->life, (room + 1) * sizeof(struct str)),
+                .by_code = arena_array_of(o->life, codes, uint32_t)};
+    name_add(&tables[0], NAME_NEW, STR("#text")); /* no kind tells it by this code */
+    for (uint32_t i = 0; i < kinds; i++) {
+        o->kinds[i].first_name = first_name;
+        if (!kind_open(o, p, &n, &tables[0], &tables[1], &o->kinds[i]))
             return false;
-        for (uint32_t a = 0; a < k->nattrs; a++) {
-            uint32_t name = take_varint(p);
-            if (name >= o->h.attr_names)
-                return false;
-            o->kind_names[names++] = name;
-        }
+        first_name += o->kinds[i].nattrs;
     }
-    return is_used_up(p);
-}
-
-/* ---- the tree ---------------------------------------------------------------------------- */
-
-/* Writes out what is told by what it adds to `before`; NULL: wrong. */
-static const char *take_added(
-        struct part *p, struct str before, char *to, const char *end, size_t *ret_len)
-{
-    size_t same = take_varint(p), more = take_varint(p);
-    const char *bytes = take_bytes(p, more);
-
-    if (!bytes || same > before.len || same + more >= (size_t)(end - to))
-        return NULL;
-    memcpy(to, before.ptr, same);
-    memcpy(to + same, bytes, more);
-    to[same + more] = 0;
-    *ret_len = same + more;
-    return is_text(to, *ret_len) ? to : NULL;
-}
-
-static bool value_open(struct opening *o, uint32_t name)
-{
-    struct str before = {"", 0};
-    size_t len;
-
-    if (o->nvalues >= o->h.values)
-        return false;
-    if (o->last_value[name])
-        before = *o->last_value[name];
-    const char *value = take_added(&o->parts[PART_VALUES], before, o->value_bytes,
-            o->values[0].ptr + o->h.value_bytes, &len);
-    if (!value)
-        return false;
-    o->values[o->nvalues] = (struct str){value, len};
-    o->last_value[name] = &o->values[o->nvalues];
-    o->value_bytes += len + 1;
-    o->nvalues++;
-    return true;
-}
-
-static bool element_open(struct opening *o, struct part *p, uint32_t kind, uint32_t i)
-{
-    const struct kind *k = &o->kinds[kind];
-    uint32_t at = o->attr_at[i];
-
-    o->tags[i] = k->tag;
-    o->children[i] = k->children;
-    if (k->children == KIND_MANY) {
-        uint64_t children = (uint64_t)take_varint(p) + KIND_MANY;
-        if (children > o->h.nodes)
-            return false;
-        o->children[i] = (uint32_t)children;
-    }
-    if (k->nattrs > o->h.attributes - at)
-        return false;
-    for (uint32_t a = 0; a < k->nattrs; a++, at++) {
-        uint32_t name = o->kind_names[k->first_name + a], value = take_varint(p);
-        if (value == 0 && !value_open(o, name))
-            return false;
-        value = value ? value - 1 : o->nvalues - 1;
-        if (value >= o->nvalues) /* (2) */
-            return false;
-        o->attr_name[at] = name;
-        o->attr_value[at] = value;
-    }
-    o->attr_at[i + 1] = at;
-    return !p->bad;
-}
-
-static bool text_open(
-        struct opening *o, struct part *p, unsigned code, uint32_t i, uint32_t text)
-{
-    size_t len = code & CODE_TEXT_LONG;
-
-    if (len == CODE_TEXT_LONG)
-        len += take_varint(p);
-    const char *bytes = take_bytes(&o->parts[PART_TEXTS], len);
-    if (!bytes || len == 0 || text >= o->h.texts || ((unsigned char)bytes[0] & 0xC0) == 0x80)
-        return false;
-    memcpy(o->text_bytes, bytes, len);
-    o->text_bytes[len] = 0;
-    o->texts[text] = (struct str){o->text_bytes, len};
-    o->text_bytes += len + 1;
-    o->text_node[text] = i;
-    o->text_block[text] = (code & CODE_TEXT_BEGINS) != 0;
-    o->tags[i] = o->children[i] = 0;
-    o->attr_at[i + 1] = o->attr_at[i];
-    return !p->bad;
-}
-
-static bool tree_open(struct opening *o)
-{
-    struct part *p = &o->parts[PART_NODES];
-    uint64_t promised = 0; /* (3) */
-    uint32_t text = 0;
-
-    o->attr_at[0] = 0;
-    for (uint32_t i = 0; i < o->h.nodes; i++) {
-        if (p->at == p->end)
-            return false;
-        unsigned code = *p->at++;
-        uint64_t kind = code;
-        if (code == CODE_KIND_LONG)
-            kind += take_varint(p);
-        bool ok = code & CODE_TEXT ? text_open(o, p, code, i, text++)
-                                   : kind < o->h.kinds && element_open(o, p, (uint32_t)kind, i);
-        if (!ok)
-            return false;
-        promised -= promised > 0;
-        promised += o->children[i];
-        if (promised > o->h.nodes - 1 - i)
-            return false;
-    }
-    return promised == 0 && is_used_up(p) && is_used_up(&o->parts[PART_VALUES]) &&
-           is_used_up(&o->parts[PART_TEXTS]) && text == o->h.texts &&
-           o->nvalues == o->h.values && o->attr_at[o->h.nodes] == o->h.attributes; /* (1) */
-}
-
-static bool arrays_open(struct opening *o)
-{
-    const struct digest_header *h = &o->h;
-    const struct part *texts = &o->parts[PART_TEXTS];
-    size_t stream = (size_t)(o->parts[PART_NODES].end - o->parts[PART_NODES].at);
-    size_t text_bytes = (size_t)(texts->end - texts->at);
-
-    /* (5): a node, an attribute and a text each have a byte at least */
-    if (h->nodes > stream || h->attributes > stream || h->texts > h->nodes ||
-            h->values > h->attributes || !is_text((const char *)texts->at, text_bytes))
-        return false;
-    uint32_t *numbers = arena_alloc(
-            o->life, (5 * (size_t)h->nodes + 1 + 2 * (size_t)h->attributes + h->texts) *
-                             sizeof(uint32_t));
-    o->children = numbers;
-    o->tags = o->children + h->nodes;
-    o->attr_at = o->tags + h->nodes;
-    o->attr_name = o->attr_at + h->nodes + 1;
-    o->attr_value = o->attr_name + h->attributes;
-    o->text_node = o->attr_value + h->attributes;
-    o->end = o->text_node + h->texts;
-    o->parent = o->end + h->nodes;
-    o->text_block = arena_alloc(o->life, h->texts + 1);
-    o->texts = arena_alloc(o->life, (h->texts + 1) * sizeof(struct str));
-    o->values = arena_alloc(o->life, (h->values + 1) * sizeof(struct str));
-    o->last_value = arena_array_of(o->life, h->attr_names + 1, const struct str *);
-    o->text_bytes = arena_alloc(o->life, text_bytes + h->texts + 1);
-    o->value_bytes = arena_alloc(o->life, (size_t)h->value_bytes + 1);
-    o->values[0] = (struct str){o->value_bytes, 0};
-    return true;
+    o->d->tag_name_of = tables[0].all;
+    o->d->tag_names = tables[0].count;
+    o->d->attr_name_of = tables[1].all;
+    o->d->attr_names = tables[1].count;
+    return is_used_up(p) && is_used_up(new_);
 }
 
 /* ---- addresses --------------------------------------------------------------------------- */
+
+struct address_pieces {
+    struct str first, second; /* one behind the other */
+};
+
+/* What an address is made of: of the one before and bytes, or of the base and a value. */
+static bool address_take(
+        const struct opening *o, struct part *p, struct str before, struct address_pieces *ret)
+{
+    uint32_t value = take_varint(p);
+    size_t first = take_varint(p);
+
+    if (value == ADDRESS_SPELLED) {
+        size_t more = take_varint(p);
+        const char *bytes = take_bytes(p, more);
+        *ret = (struct address_pieces){{before.ptr, first}, {bytes, more}};
+        return bytes && first <= before.len && !memchr(bytes, 0, more);
+    }
+    struct str base = o->d->base;
+    if (p->bad || value > o->d->attr_values || first > base.len ||
+            ((unsigned char)base.ptr[first] & 0xC0) == 0x80) /* (2), (4) */
+        return false;
+    *ret = (struct address_pieces){{base.ptr, first}, o->d->attr_value_of[value - 1]};
+    return true;
+}
 
 /* Sorted and each once: where one differs from the one before, it is the greater. */
 static struct str *addresses_open(
         struct opening *o, struct part *p, uint32_t count, uint32_t bytes)
 {
     struct str before = {"", 0}, *all;
-    char *to, *end;
+    char *from, *to, *end;
 
-    if (count > (size_t)(p->end - p->at)) {
+    if (count > part_left(p)) {
         p->bad = true;
         return NULL;
     }
     all = arena_alloc(o->life, (count + 1) * sizeof *all);
-    to = arena_alloc(o->life, (size_t)bytes + 1);
+    from = to = arena_alloc(o->life, (size_t)bytes + 1);
     end = to + bytes;
     for (uint32_t i = 0; i < count && !p->bad; i++) {
-        size_t len;
-        const char *s = take_added(p, before, to, end, &len);
-        if (!s || strcmp(before.ptr, s) >= (i > 0 ? 0 : 1)) {
+        struct address_pieces two;
+        if (!address_take(o, p, before, &two) ||
+                two.first.len + two.second.len >= (size_t)(end - to)) {
             p->bad = true;
             break;
         }
-        all[i] = before = (struct str){s, len};
-        to += len + 1;
+        memcpy(to, two.first.ptr, two.first.len);
+        memcpy(to + two.first.len, two.second.ptr, two.second.len);
+        all[i] = (struct str){to, two.first.len + two.second.len};
+        to[all[i].len] = 0;
+        p->bad = i > 0 && strcmp(before.ptr, to) >= 0;
+        to += all[i].len + 1;
+        before = all[i];
     }
-    p->bad |= to != end;
+    p->bad |= to != end || !utf8_is_valid(from, (size_t)(to - from)); /* (4) */
     return all;
 }
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-static enum err header_open(
-        const void *block, size_t len, struct digest_header *ret, struct fault *f)
+static enum err header_open(struct opening *o, const void *block, size_t len, struct fault *f)
 {
-    uint64_t total = sizeof *ret;
+    struct digest_header *h = &o->h;
+    struct part counts = {(const unsigned char *)block, (const unsigned char *)block + len, false};
+    uint64_t total = 0, repeated = 0;
 
-    memset(ret, 0, sizeof *ret);
-    memcpy(ret, block, len < sizeof *ret ? len : sizeof *ret);
-    if (len < offsetof(struct digest_header, total) || memcmp(ret->magic, DIGEST_MAGIC, 8) != 0)
+    memset(h, 0, sizeof *h);
+    memcpy(h, block, len < sizeof *h ? len : sizeof *h);
+    if (len < offsetof(struct digest_header, type) || memcmp(h->magic, DIGEST_MAGIC, 8) != 0)
         return fault_set(f, ERR_SYNTAX, "this is no page digest");
-    if (ret->version != DIGEST_VERSION)
+    if (h->version != DIGEST_VERSION)
         return fault_set(f, ERR_UNSUPPORTED,
-                "the page digest has version %u, this program reads %d", ret->version,
+                "the page digest has version %u, this program reads %d", h->version,
                 DIGEST_VERSION);
-    for (size_t i = 0; i < PART_COUNT; i++)
-        total += ret->part_bytes[i];
-    uint64_t repeated =
-            (uint64_t)ret->value_bytes + ret->link_bytes + ret->image_bytes; /* (5) */
-    if (len < sizeof *ret || ret->total != len || total != len ||
-            ret->type >= PAGE_TYPE_COUNT || ret->malformed_xml > 1 || ret->unused ||
-            repeated > PAGE_DIGEST_MAX) /* (1) */
+    take_bytes(&counts, sizeof *h);
+    for (size_t i = 0; i < COUNT_COUNT; i++)
+        o->counts[i] = take_varint(&counts);
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        uint32_t bytes = o->counts[COUNT_PARTS + i];
+        total += bytes;
+        const char *at = take_bytes(&counts, bytes);
+        if (at)
+            o->parts[i] = (struct part){counts.at - bytes, counts.at, false};
+    }
+    repeated = (uint64_t)o->counts[COUNT_VALUE_BYTES] + o->counts[COUNT_LINK_BYTES] +
+               o->counts[COUNT_IMAGE_BYTES]; /* (5) */
+    if (!is_used_up(&counts) || total > len || h->type >= PAGE_TYPE_COUNT ||
+            h->malformed_xml > 1 || h->unused || repeated > PAGE_DIGEST_MAX) /* (1) */
         return fault_set(f, ERR_SYNTAX, "the page digest is damaged: its length is wrong");
+    o->end = counts.end;
     return OK;
 }
 
@@ -349,90 +233,47 @@ bool page_digest_is_current(const void *block, size_t len)
     return memcmp(h.magic, DIGEST_MAGIC, 8) == 0 && h.version == DIGEST_VERSION;
 }
 
-/* What child counts say of the shape, told from the end: children before parents. */
-static void shape_fill(struct opening *o)
+static bool base_open(struct opening *o)
 {
-    for (uint32_t i = o->h.nodes; i-- > 0;) {
-        uint32_t at = i + 1;
-        o->parent[i] = NO_NODE;
-        for (uint32_t c = o->children[i]; c > 0; c--) {
-            o->parent[at] = i;
-            at = o->end[at];
-        }
-        o->end[i] = at;
-    }
-}
+    const struct part *base = &o->parts[PART_BASE];
+    size_t len = part_left(base);
 
-static void view_fill(struct opening *o)
-{
-    const struct digest_header *h = &o->h;
-    struct page_digest *d = o->d;
-
-    d->type = h->type;
-    d->malformed_xml = h->malformed_xml;
-    d->whole = h->whole;
-    d->source = h->source;
-    d->source_bytes = h->source_bytes;
-    memcpy(d->hash, h->hash, sizeof d->hash);
-    d->nodes = h->nodes;
-    d->tag_names = h->tag_names;
-    d->attributes = h->attributes;
-    d->texts = h->texts;
-    d->links = h->links;
-    d->images = h->images;
-    d->children = o->children;
-    d->tags = o->tags;
-    d->attr_at = o->attr_at;
-    d->end = o->end;
-    d->parent = o->parent;
-    d->attr_name = o->attr_name;
-    d->attr_value = o->attr_value;
-    d->attr_names = h->attr_names;
-    d->attr_values = h->values;
-    d->text_node = o->text_node;
-    d->text_block = o->text_block;
-    d->texts_in_row = true;
-    d->text_of = o->texts;
-    d->attr_value_of = o->values;
-}
-
-static bool strings_open(struct opening *o)
-{
-    struct page_digest *d = o->d;
-    struct part *base = &o->parts[PART_BASE];
-    size_t base_len = (size_t)(base->end - base->at);
-
-    d->tag_name_of = names_open(o, &o->parts[PART_TAGS], o->h.tag_names);
-    d->attr_name_of = names_open(o, &o->parts[PART_NAMES], o->h.attr_names);
-    d->link_of = addresses_open(o, &o->parts[PART_LINKS], o->h.links, o->h.link_bytes);
-    d->image_of = addresses_open(o, &o->parts[PART_IMAGES], o->h.images, o->h.image_bytes);
-    if (!is_text((const char *)base->at, base_len))
+    if (!is_text((const char *)base->at, len))
         return false;
-    d->base = (struct str){arena_strndup(o->life, (const char *)base->at, base_len), base_len};
-    return is_used_up(&o->parts[PART_TAGS]) && is_used_up(&o->parts[PART_NAMES]) &&
-           is_used_up(&o->parts[PART_LINKS]) && is_used_up(&o->parts[PART_IMAGES]) &&
-           o->h.tag_names > 0 && str_equal(d->tag_name_of[0], STR("#text"));
+    o->d->base = (struct str){arena_strndup(o->life, (const char *)base->at, len), len};
+    return true;
+}
+
+static bool addresses_all_open(struct opening *o)
+{
+    struct part *links = &o->parts[PART_LINKS], *images = &o->parts[PART_IMAGES];
+    struct page_digest *d = o->d;
+
+    d->links = o->counts[COUNT_LINKS];
+    d->images = o->counts[COUNT_IMAGES];
+    d->link_of = addresses_open(o, links, d->links, o->counts[COUNT_LINK_BYTES]);
+    d->image_of = addresses_open(o, images, d->images, o->counts[COUNT_IMAGE_BYTES]);
+    return is_used_up(links) && is_used_up(images);
 }
 
 enum err page_digest_open(struct arena *life, const void *block, size_t len, struct fault *f,
         struct page_digest **ret_digest)
 {
     struct opening o = {.life = life};
-    enum err e = header_open(block, len, &o.h, f);
+    enum err e = header_open(&o, block, len, f);
 
     if (e)
         return e;
-    const unsigned char *at = (const unsigned char *)block + sizeof o.h;
-    for (size_t i = 0; i < PART_COUNT; i++) {
-        o.parts[i] = (struct part){at, at + o.h.part_bytes[i], false};
-        at += o.h.part_bytes[i];
-    }
-    o.d = arena_new_of(life, struct page_digest);
-    if (!strings_open(&o) || !kinds_open(&o) || !arrays_open(&o) || !tree_open(&o))
+    struct page_digest *d = o.d = arena_new_of(life, struct page_digest);
+    if (!base_open(&o) || !kinds_open(&o) || !opening_tree(&o) || !addresses_all_open(&o))
         return fault_set(f, ERR_SYNTAX, "the page digest is damaged");
-    shape_fill(&o);
-    view_fill(&o);
-    *ret_digest = o.d;
+    d->type = o.h.type;
+    d->malformed_xml = o.h.malformed_xml;
+    d->source = o.h.source;
+    d->source_bytes = o.counts[COUNT_SOURCE_BYTES];
+    memcpy(d->hash, o.h.hash, sizeof d->hash);
+    d->whole = hash128_of(d->hash, (PAGE_CONTENT + 1) * sizeof d->hash[0]);
+    *ret_digest = d;
     return OK;
 }
 

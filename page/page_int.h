@@ -271,52 +271,6 @@ void addresses_done(struct addresses *a);
 MUST_USE enum err build_finish(struct build *b, enum page_type type, bool malformed_xml,
         const struct page_source *src, struct buf *out, struct fault *f);
 
-/* ---- the block: digest.c ----------------------------------------------------------------- */
-
-enum { DIGEST_VERSION = 4 };
-
-/* The parts of a block, one behind the other and behind the header. */
-enum digest_part {
-    PART_TAGS,   /* names of elements: varint length, bytes */
-    PART_NAMES,  /* names of attributes: the same */
-    PART_KINDS,  /* of elements: tag, children (KIND_MANY: told where it stands), number of
-                    attributes, their names; varints */
-    PART_NODES,  /* in preorder, see digest.c */
-    PART_VALUES, /* of attributes: bytes in common with the value before of the same name,
-                    further bytes; varints, then the bytes */
-    PART_TEXTS,  /* one behind the other */
-    PART_LINKS,  /* sorted: bytes in common with the one before, further bytes, the bytes */
-    PART_IMAGES,
-    PART_BASE,
-    PART_COUNT
-};
-
-struct digest_header {
-    char magic[8]; /* DIGEST_MAGIC */
-    uint32_t version;
-    uint16_t type;
-    uint16_t malformed_xml;
-    uint64_t total; /* bytes of the block, this header included */
-    uint64_t source_bytes;
-    struct hash128 source, whole, hash[PAGE_ARRAY_COUNT];
-    uint32_t nodes, tag_names, attr_names, kinds, values, attributes, texts, links, images;
-    uint32_t value_bytes, link_bytes, image_bytes; /* written out, a zero byte each */
-    uint32_t part_bytes[PART_COUNT];
-    uint32_t unused; /* zero */
-};
-
-#define DIGEST_MAGIC "VIGILPD"
-
-/* Codes of PART_NODES: below CODE_TEXT a kind (CODE_KIND_LONG: a varint more), else a text:
- * whether it begins a block and its length (CODE_TEXT_LONG: a varint more). */
-enum {
-    KIND_MANY = 4,
-    CODE_KIND_LONG = 0x7F,
-    CODE_TEXT = 0x80,
-    CODE_TEXT_BEGINS = 0x40,
-    CODE_TEXT_LONG = 0x3F,
-};
-
 /* ---- HTML tokens: tokens.c --------------------------------------------------------------- */
 
 /* How the content of an element is read. */

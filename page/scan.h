@@ -6,6 +6,7 @@
 #pragma once
 #include "base/check.h"
 #include <stddef.h>
+#include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -115,4 +116,17 @@ static inline const char *scan_value(const char *p, const char *end, char quote)
     while (p < end && *p != quote && *p != '&' && *p != 0x7F && (signed char)*p > ' ')
         p++;
     return p;
+}
+
+/* Copies n bytes; where that may be done quicker, up to SCAN_STEP.  There must be room for so
+ * many; `readable` bytes, n at least, may be read. */
+static inline void copy_near(char *to, const char *from, size_t n, size_t readable)
+{
+    if (n <= SCAN_STEP && readable >= SCAN_STEP) {
+        unsigned __int128 all; /* read as a whole before it is written */
+        memcpy(&all, from, sizeof all);
+        memcpy(to, &all, sizeof all);
+    } else {
+        memcpy(to, from, n);
+    }
 }
