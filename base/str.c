@@ -1,5 +1,6 @@
 #include "base/str.h"
 #include <ctype.h>
+#include <endian.h>
 
 bool str_equal(struct str a, struct str b)
 {
@@ -96,21 +97,36 @@ size_t utf8_length(const char *s, size_t len)
     return n;
 }
 
+/* How many of the eight bytes at s are ASCII before the first that is not. */
+static size_t ascii_of_eight(const char *s)
+{
+    uint64_t eight;
+
+    memcpy(&eight, s, 8);
+    eight = le64toh(eight) & 0x8080808080808080u;
+    return eight ? (size_t)__builtin_ctzll(eight) / 8 : 8;
+}
+
 bool utf8_is_valid(const char *s, size_t len)
 {
-    while (len) {
-        for (uint64_t eight; len >= 8; s += 8, len -= 8) { /* ASCII, eight at a time */
-            memcpy(&eight, s, 8);
-            if (eight & 0x8080808080808080u)
-                break;
+    const char *end = s + len;
+
+    while (s < end) {
+        if (end - s >= 8) { /* ASCII, eight at a time */
+            size_t plain = ascii_of_eight(s);
+            s += plain;
+            if (plain == 8)
+                continue;
         }
-        if (len == 0)
-            break;
-        size_t n = utf8_length(s, len);
+        const unsigned char *p = (const unsigned char *)s;
+        if (end - s >= 2 && p[0] >= 0xC2 && p[0] <= 0xDF && (p[1] & 0xC0) == 0x80) {
+            s += 2; /* what most letters with accents are */
+            continue;
+        }
+        size_t n = utf8_length(s, (size_t)(end - s));
         if (n == 0)
             return false;
         s += n;
-        len -= n;
     }
     return true;
 }

@@ -132,6 +132,7 @@ static bool kinds_open(struct opening *o)
 
 struct address_pieces {
     struct str first, second; /* one behind the other */
+    bool from_base;
 };
 
 /* What an address is made of: of the one before and bytes, or of the base and a value. */
@@ -144,14 +145,14 @@ static bool address_take(
     if (value == ADDRESS_SPELLED) {
         size_t more = take_varint(p);
         const char *bytes = take_bytes(p, more);
-        *ret = (struct address_pieces){{before.ptr, first}, {bytes, more}};
+        *ret = (struct address_pieces){{before.ptr, first}, {bytes, more}, false};
         return bytes && first <= before.len && !memchr(bytes, 0, more);
     }
     struct str base = o->d->base;
     if (p->bad || value > o->d->attr_values || first > base.len ||
             ((unsigned char)base.ptr[first] & 0xC0) == 0x80) /* (2), (4) */
         return false;
-    *ret = (struct address_pieces){{base.ptr, first}, o->d->attr_value_of[value - 1]};
+    *ret = (struct address_pieces){{base.ptr, first}, o->d->attr_value_of[value - 1], true};
     return true;
 }
 
@@ -160,6 +161,7 @@ static struct str *addresses_open(
         struct opening *o, struct part *p, uint32_t count, uint32_t bytes)
 {
     struct str before = {"", 0}, *all;
+    size_t of_base = 0; /* bytes of the base that the one before begins with */
     char *from, *to, *end;
 
     if (count > part_left(p)) {
@@ -180,7 +182,11 @@ static struct str *addresses_open(
         memcpy(to + two.first.len, two.second.ptr, two.second.len);
         all[i] = (struct str){to, two.first.len + two.second.len};
         to[all[i].len] = 0;
-        p->bad = i > 0 && strcmp(before.ptr, to) >= 0;
+        size_t same = two.first.len;
+        if (two.from_base && of_base < same)
+            same = of_base;
+        of_base = two.from_base || two.first.len < of_base ? two.first.len : of_base;
+        p->bad = i > 0 && strcmp(before.ptr + same, to + same) >= 0;
         to += all[i].len + 1;
         before = all[i];
     }

@@ -61,8 +61,8 @@ static bool room_make(const struct opening *o, struct tree_writing *w)
             o->life, ((size_t)w->ntexts + w->nvalues + 1) * sizeof(struct str));
     w->value_of = w->text_of + w->ntexts;
     w->last_value = arena_array_of(o->life, o->d->attr_names + 1, uint32_t);
-    w->text_to = arena_alloc(o->life, text_bytes + w->ntexts + SCAN_STEP);
-    w->value_to = arena_alloc(o->life, value_bytes + SCAN_STEP);
+    w->text_to = arena_alloc(o->life, text_bytes + w->ntexts + COPY_STEP);
+    w->value_to = arena_alloc(o->life, value_bytes + COPY_STEP);
     w->value_end = w->value_to + value_bytes;
     return true;
 }
@@ -87,7 +87,7 @@ static inline bool value_open(struct tree_writing *w, uint32_t name)
     const char *bytes = take_bytes(&w->values, more);
     if (!bytes || same > before.len || same + more >= (size_t)(w->value_end - w->value_to))
         return false;
-    copy_near(w->value_to, before.ptr, same, SCAN_STEP); /* there is a step behind the last */
+    copy_near(w->value_to, before.ptr, same, COPY_STEP); /* there is a step behind the last */
     copy_near(w->value_to + same, bytes, more, (size_t)(w->block_end - (const unsigned char *)bytes));
     w->value_to[same + more] = 0;
     w->value_of[w->value++] = (struct str){w->value_to, same + more};
@@ -125,20 +125,22 @@ static inline bool text_open(struct tree_writing *w, unsigned code, uint32_t nod
 
     if (len == CODE_TEXT_LONG)
         len += take_varint(&w->nodes);
-    const char *bytes = take_bytes(&w->texts, len);
-    if (!bytes || len == 0 || w->text == w->ntexts)
+    const unsigned char *bytes = w->texts.at;
+    if (len > part_left(&w->texts) || len == 0 || w->text == w->ntexts)
         return false;
-    copy_near(w->text_to, bytes, len, (size_t)(w->block_end - (const unsigned char *)bytes));
+    w->texts.at += len;
+    copy_near(w->text_to, (const char *)bytes, len, (size_t)(w->block_end - bytes));
     w->text_to[len] = 0;
     w->text_of[w->text] = (struct str){w->text_to, len};
     w->text_to += len + 1;
     w->text_node[w->text] = node;
     w->text_block[w->text++] = (code & CODE_TEXT_BEGINS) != 0;
-    w->tags[node] = w->children[node] = 0;
+    w->tags[node] = 0;
     return true;
 }
 
-static inline bool element_open(struct tree_writing *w, unsigned code, uint32_t node)
+static inline bool element_open(
+        struct tree_writing *w, unsigned code, uint32_t node, uint32_t *ret_children)
 {
     uint64_t kind = code;
 
@@ -153,35 +155,45 @@ static inline bool element_open(struct tree_writing *w, unsigned code, uint32_t 
     if (children > w->nnodes)
         return false;
     w->tags[node] = k->tag;
-    w->children[node] = (uint32_t)children;
+    *ret_children = (uint32_t)children;
     return k->nattrs == 0 || attributes_open(w, k);
 }
 
 /* One node after the other. */
-static bool nodes_open(struct tree_writing *w)
+static bool nodes_open(struct tree_writing *all)
 {
-    uint32_t open = NO_NODE; /* the innermost element that is not complete */
+    struct tree_writing own = *all, *w = &own; /* which no byte that is written can change */
+    uint32_t open = NO_NODE;                   /* the innermost element that is not complete */
+    uint32_t missing = 0;                      /* of its children */
 
     for (uint32_t i = 0; i < w->nnodes; i++) {
         if (w->nodes.at == w->nodes.end)
             return false;
         unsigned code = *w->nodes.at++;
+        uint32_t children = 0;
         w->attr_at[i] = w->attribute;
         w->parent[i] = open;
-        if (!(code & CODE_TEXT ? text_open(w, code, i) : element_open(w, code, i)))
+        if (!(code & CODE_TEXT ? text_open(w, code, i) : element_open(w, code, i, &children)))
             return false;
-        if (w->children[i]) {
-            w->end[i] = w->children[i];
+        w->children[i] = children;
+        if (children) {
+            if (open != NO_NODE)
+                w->end[open] = missing;
+            missing = children;
             open = i;
             continue;
         }
         w->end[i] = i + 1;
-        while (open != NO_NODE && --w->end[open] == 0) {
+        missing--;
+        while (missing == 0 && open != NO_NODE) {
             w->end[open] = i + 1;
             open = w->parent[open];
+            missing = open == NO_NODE ? 0 : w->end[open];
+            missing--;
         }
     }
     w->attr_at[w->nnodes] = w->attribute;
+    *all = own;
     return open == NO_NODE; /* (3) */
 }
 

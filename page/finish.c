@@ -101,7 +101,7 @@ static bool writer_init(struct writer *w, struct build *b)
            buf_reserve(&w->parts[PART_NODES], 2 * nodes) &&
            buf_reserve(&w->parts[PART_VALUES], b->attr_strings.pool.len / 2) &&
            buf_reserve(&w->value_pool, b->attr_strings.pool.len) &&
-           buf_reserve(&w->parts[PART_TEXTS], b->text_pool.len + SCAN_STEP);
+           buf_reserve(&w->parts[PART_TEXTS], b->text_pool.len + COPY_STEP);
 }
 
 static void writer_done(struct writer *w)

@@ -33,20 +33,6 @@ void intern_done(struct intern *in)
 
 /* ---- words of a string ------------------------------------------------------------------- */
 
-static inline uint64_t word8(const char *p)
-{
-    uint64_t w;
-    memcpy(&w, p, 8);
-    return w;
-}
-
-static inline uint64_t word4(const char *p)
-{
-    uint32_t w;
-    memcpy(&w, p, 4);
-    return w;
-}
-
 struct words {
     uint64_t a, b;
 };
@@ -157,26 +143,10 @@ uint32_t intern_get(struct intern *in, struct str s)
     return add(in, s, hash);
 }
 
-/* All of a string of at most 8 bytes; of equal length, they are equal when these are. */
-static inline uint64_t key_of(const char *p, size_t len)
+uint32_t intern_get_again(struct intern *in, struct str s, struct intern_memo *m, uint64_t key)
 {
-    if (len == 8)
-        return word8(p);
-    if (len >= 4)
-        return word4(p) | word4(p + len - 4) << 32;
-    return (uint64_t)(unsigned char)p[0] | (uint64_t)(unsigned char)p[len / 2] << 8 |
-           (uint64_t)(unsigned char)p[len - 1] << 16;
-}
-
-uint32_t intern_get_name(struct intern *in, struct str s)
-{
-    if (s.len == 0 || s.len > 8)
-        return intern_get(in, s);
-    uint64_t key = key_of(s.ptr, s.len);
-    struct intern_memo *m = &in->lately[key * UINT64_C(0x9E3779B97F4A7C15) >> 58];
-    if (m->key == key && m->len == s.len)
-        return m->number;
     uint32_t number = intern_get(in, s);
+
     if (!in->is_full)
         *m = (struct intern_memo){key, (uint32_t)s.len, number};
     return number;

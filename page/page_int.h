@@ -130,8 +130,46 @@ void intern_init(struct intern *in, size_t max);
 void intern_done(struct intern *in);
 /* The number of the string, counted from 0 in order of first appearance. */
 uint32_t intern_get(struct intern *in, struct str s);
-/* The same, quicker for a few short ones that come again and again, as names do. */
-uint32_t intern_get_name(struct intern *in, struct str s);
+/* The same of one that is not remembered, and now is. */
+uint32_t intern_get_again(
+        struct intern *in, struct str s, struct intern_memo *m, uint64_t key);
+
+static inline uint64_t word8(const char *p)
+{
+    uint64_t w;
+    memcpy(&w, p, 8);
+    return w;
+}
+
+static inline uint64_t word4(const char *p)
+{
+    uint32_t w;
+    memcpy(&w, p, 4);
+    return w;
+}
+
+/* The same as intern_get, quicker for a few short ones that come again and again, as names do.
+ * All of at most 8 bytes is a number: of equal length, they are equal when these are. */
+static inline uint32_t intern_get_name(struct intern *in, struct str s)
+{
+    const char *p = s.ptr;
+    size_t len = s.len;
+    uint64_t key;
+
+    if (len - 1 < 3) /* 1 to 3 */
+        key = (uint64_t)(unsigned char)p[0] | (uint64_t)(unsigned char)p[len / 2] << 8 |
+              (uint64_t)(unsigned char)p[len - 1] << 16;
+    else if (len - 4 < 4) /* 4 to 7 */
+        key = word4(p) | word4(p + len - 4) << 32;
+    else if (len == 8)
+        key = word8(p);
+    else
+        return intern_get(in, s);
+    struct intern_memo *m = &in->lately[key * UINT64_C(0x9E3779B97F4A7C15) >> 58];
+    if (m->key == key && m->len == len)
+        return m->number;
+    return intern_get_again(in, s, m, key);
+}
 static inline bool intern_is_full(const struct intern *in)
 {
     return in->is_full;

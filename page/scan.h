@@ -118,14 +118,15 @@ static inline const char *scan_value(const char *p, const char *end, char quote)
     return p;
 }
 
-/* Copies n bytes; where that may be done quicker, up to SCAN_STEP.  There must be room for so
+/* Copies n bytes; where that may be done quicker, up to COPY_STEP.  There must be room for so
  * many; `readable` bytes, n at least, may be read. */
+enum { COPY_STEP = 32 };
 static inline void copy_near(char *to, const char *from, size_t n, size_t readable)
 {
-    if (n <= SCAN_STEP && readable >= SCAN_STEP) {
-        unsigned __int128 all; /* read as a whole before it is written */
-        memcpy(&all, from, sizeof all);
-        memcpy(to, &all, sizeof all);
+    if (n <= COPY_STEP && readable >= COPY_STEP) {
+        unsigned __int128 all[2]; /* read as a whole before it is written */
+        memcpy(all, from, sizeof all);
+        memcpy(to, all, sizeof all);
     } else {
         memcpy(to, from, n);
     }
