@@ -19,7 +19,8 @@ void addresses_done(struct addresses *a)
     buf_done(&a->all);
 }
 
-/* Behind the bytes that all have in common, compared by eight bytes at once, then by the rest. */
+/* Behind the bytes that all have in common, compared by eight bytes at once, then by the rest.
+ */
 static int compare_addresses(const void *a, const void *b, void *arg)
 {
     const struct address *x = a, *y = b;
@@ -79,7 +80,8 @@ static bool address_add(
 {
     size_t at = a->text.len;
     bool from_base, ok = url_base_resolve(base, written, &a->text, &from_base);
-    struct address made = {.at = (uint32_t)at, .len = (uint32_t)(a->text.len - at), .written = number};
+    struct address made = {
+            .at = (uint32_t)at, .len = (uint32_t)(a->text.len - at), .written = number};
 
     if (a->text.overflowed)
         return false;
@@ -91,8 +93,8 @@ static bool address_add(
     return buf_push(&a->all, &made, sizeof made) && buf_push_char(&a->text, 0);
 }
 
-bool addresses_resolve(
-        struct build *b, const struct buf *numbers, struct url_base *base, struct addresses *ret)
+bool addresses_resolve(struct build *b, const struct buf *numbers, struct url_base *base,
+        struct addresses *ret)
 {
     const uint32_t *all = (const uint32_t *)(const void *)numbers->data;
     size_t n = numbers->len / sizeof *all;

@@ -30,5 +30,5 @@ uint32_t common_name_find(struct str name)
 const char *common_name(uint32_t number)
 {
     return number > NAME_NEW && number <= countof(common_names) ? common_names[number - 1]
-                                                                 : NULL;
+                                                                : NULL;
 }

@@ -70,8 +70,7 @@ size_t build_depth(const struct build *b)
 
 static struct open_element *innermost(const struct build *b)
 {
-    size_t n = build_depth(b);
-    return n ? (struct open_element *)(void *)b->open.data + n - 1 : NULL;
+    return b->open.len ? (struct open_element *)(void *)(b->open.data + b->open.len) - 1 : NULL;
 }
 
 static struct build_node *node_at(const struct build *b, uint32_t node)
@@ -80,10 +79,10 @@ static struct build_node *node_at(const struct build *b, uint32_t node)
 }
 
 /* A new node under the innermost open element; returns its number. */
-static uint32_t node_add(struct build *b, struct build_node n)
+static inline uint32_t node_add(
+        struct build *b, const struct open_element *parent, struct build_node n)
 {
     uint32_t node = (uint32_t)(b->nodes.len / sizeof n);
-    struct open_element *parent = innermost(b);
 
     if (node >= PAGE_NODES_MAX)
         b->too_many = b->overflowed = true;
@@ -100,7 +99,8 @@ void build_text_within(struct build *b, struct str text, const char *limit)
 {
     if (b->skip_depth || b->overflowed)
         return;
-    if (!buf_reserve(&b->text_pool, text.len + TEXT_SQUEEZE_ROOM)) {
+    size_t room = text.len + TEXT_SQUEEZE_ROOM;
+    if (b->text_pool.cap - b->text_pool.len <= room && !buf_reserve(&b->text_pool, room)) {
         b->overflowed = true;
         return;
     }
@@ -114,19 +114,17 @@ void build_text(struct build *b, struct str text)
     build_text_within(b, text, text.ptr + text.len);
 }
 
-static void text_flush(struct build *b)
+static void text_end(struct build *b)
 {
     struct open_element *parent = innermost(b);
 
-    if (b->text_pool.len == b->text_from || b->overflowed) /* (3) */
-        return;
     if (b->unicode && !text_compose(&b->text_pool, b->text_from)) {
         b->overflowed = true;
         return;
     }
     struct span span = {(uint32_t)b->text_from, (uint32_t)(b->text_pool.len - b->text_from)};
     b->last_parent = parent ? parent->node : NO_NODE;
-    node_add(b, (struct build_node){.tag = TAG_TEXT});
+    node_add(b, parent, (struct build_node){.tag = TAG_TEXT});
     if (!buf_push(&b->text_spans, &span, sizeof span) ||
             !buf_push_char(&b->text_block, b->block_has_text ? 0 : 1) ||
             !buf_push_char(&b->text_pool, 0))
@@ -134,6 +132,12 @@ static void text_flush(struct build *b)
     b->text_from = b->text_pool.len;
     b->block_has_text = true;
     b->unicode = false;
+}
+
+static inline void text_flush(struct build *b)
+{
+    if (b->text_pool.len != b->text_from && !b->overflowed) /* (3) */
+        text_end(b);
 }
 
 static void text_remove_last(struct build *b)
@@ -369,7 +373,7 @@ void build_open_numbers(
     else
         block_end(b); /* (2) */
     struct build_node n = {.tag = tag, .attrs = attrs, .nattrs = nattrs};
-    struct open_element e = {node_add(b, n), is_inline};
+    struct open_element e = {node_add(b, innermost(b), n), is_inline};
     if (nattrs)
         addresses_note(b, tag, attrs, nattrs);
     b->overflowed |= !buf_push(&b->open, &e, sizeof e);

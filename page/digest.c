@@ -28,11 +28,11 @@ struct name_table {
 };
 
 struct naming {
-    struct part *p;      /* PART_NAMES */
-    char *to;            /* where the next new name is written */
-    struct str *new_of;  /* names by order of PART_NAMES */
-    uint32_t new_names;  /* so many so far */
-    uint32_t new_max;    /* there cannot be more */
+    struct part *p;     /* PART_NAMES */
+    char *to;           /* where the next new name is written */
+    struct str *new_of; /* names by order of PART_NAMES */
+    uint32_t new_names; /* so many so far */
+    uint32_t new_max;   /* there cannot be more */
 };
 
 static void name_add(struct name_table *t, uint32_t code, struct str name)
@@ -199,7 +199,8 @@ static struct str *addresses_open(
 static enum err header_open(struct opening *o, const void *block, size_t len, struct fault *f)
 {
     struct digest_header *h = &o->h;
-    struct part counts = {(const unsigned char *)block, (const unsigned char *)block + len, false};
+    struct part counts = {
+            (const unsigned char *)block, (const unsigned char *)block + len, false};
     uint64_t total = 0, repeated = 0;
 
     memset(h, 0, sizeof *h);

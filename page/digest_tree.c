@@ -45,7 +45,8 @@ static bool room_make(const struct opening *o, struct tree_writing *w)
     w->nvalues = o->counts[COUNT_VALUES];
     /* (5): a node, an attribute and a text each have a byte at least */
     if (w->nnodes > stream || w->nattributes > stream || w->ntexts > w->nnodes ||
-            w->nvalues > w->nattributes || has_zero(&w->texts) || has_zero(&w->values)) /* (4) */
+            w->nvalues > w->nattributes || has_zero(&w->texts) ||
+            has_zero(&w->values)) /* (4) */
         return false;
     size_t numbers = 5 * (size_t)w->nnodes + 1 + 2 * (size_t)w->nattributes + w->ntexts;
     w->children = arena_alloc(o->life, numbers * sizeof(uint32_t));
@@ -57,8 +58,8 @@ static bool room_make(const struct opening *o, struct tree_writing *w)
     w->end = w->text_node + w->ntexts;
     w->parent = w->end + w->nnodes;
     w->text_block = arena_alloc(o->life, w->ntexts + 1);
-    w->text_of = arena_alloc(
-            o->life, ((size_t)w->ntexts + w->nvalues + 1) * sizeof(struct str));
+    w->text_of =
+            arena_alloc(o->life, ((size_t)w->ntexts + w->nvalues + 1) * sizeof(struct str));
     w->value_of = w->text_of + w->ntexts;
     w->last_value = arena_array_of(o->life, o->d->attr_names + 1, uint32_t);
     w->text_to = arena_alloc(o->life, text_bytes + w->ntexts + COPY_STEP);
@@ -88,7 +89,8 @@ static inline bool value_open(struct tree_writing *w, uint32_t name)
     if (!bytes || same > before.len || same + more >= (size_t)(w->value_end - w->value_to))
         return false;
     copy_near(w->value_to, before.ptr, same, COPY_STEP); /* there is a step behind the last */
-    copy_near(w->value_to + same, bytes, more, (size_t)(w->block_end - (const unsigned char *)bytes));
+    copy_near(w->value_to + same, bytes, more,
+            (size_t)(w->block_end - (const unsigned char *)bytes));
     w->value_to[same + more] = 0;
     w->value_of[w->value++] = (struct str){w->value_to, same + more};
     w->last_value[name] = w->value;

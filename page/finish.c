@@ -273,7 +273,8 @@ static inline void put_element(struct writer *w, const struct build_node *n)
     bool is_new;
     uint32_t tag = number_of(&w->tags, n->tag, &is_new);
     unsigned char *hashed = room(&w->attr_array, (1 + 2 * (size_t)n->nattrs) * sizeof tag);
-    unsigned char *to = room(out, 1 + 2 * VARINT_MAX + (1 + 3 * VARINT_MAX) * (size_t)n->nattrs);
+    unsigned char *to =
+            room(out, 1 + 2 * VARINT_MAX + (1 + 3 * VARINT_MAX) * (size_t)n->nattrs);
 
     if (!to || !hashed)
         return;

@@ -87,19 +87,13 @@ static bool sink_is_foreign(struct token_sink *sink)
     return tree_at(t, tree_current(t))->space != SPACE_HTML;
 }
 
-static bool sink_is_over(struct token_sink *sink)
-{
-    return tree_of(sink)->is_over;
-}
-
 /* ---- from the tree to the builder -------------------------------------------------------- */
 
 static void node_open(struct tree *t, const struct tree_node *n)
 {
     if (n->name == 0 && n->tag == TAG_OTHER) {
         struct str all = n->in_texts ? (struct str){t->texts.data, t->texts.len} : t->source;
-        build_text_within(
-                t->b, (struct str){all.ptr + n->from, n->count}, all.ptr + all.len);
+        build_text_within(t->b, (struct str){all.ptr + n->from, n->count}, all.ptr + all.len);
     } else if (n->written) { /* (2) */
         bool is_inline = n->space == SPACE_HTML
                                  ? (tag_infos[n->tag].flags & T_INLINE) != 0
@@ -148,12 +142,13 @@ static void reader_done(struct reader *r)
 enum err html_read(struct str text, struct build *b, struct fault *f)
 {
     CLEANUP(reader_done)
-    struct reader r = {.sink = {sink_start, sink_end, sink_text, sink_doctype, sink_is_foreign,
-                               sink_is_over}};
+    struct reader r = {
+            .sink = {sink_start, sink_end, sink_text, sink_doctype, sink_is_foreign, NULL}};
 
     if (b->overflowed)
         return OK; /* there was not even room to begin */
     tree_init(&r.tree, b, text);
+    r.sink.is_over = &r.tree.is_over;
     enum err e = tokens_read(text, &r.sink, f);
     if (e)
         return e;

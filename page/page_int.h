@@ -131,8 +131,7 @@ void intern_done(struct intern *in);
 /* The number of the string, counted from 0 in order of first appearance. */
 uint32_t intern_get(struct intern *in, struct str s);
 /* The same of one that is not remembered, and now is. */
-uint32_t intern_get_again(
-        struct intern *in, struct str s, struct intern_memo *m, uint64_t key);
+uint32_t intern_get_again(struct intern *in, struct str s, struct intern_memo *m, uint64_t key);
 
 static inline uint64_t word8(const char *p)
 {
@@ -300,8 +299,8 @@ static inline struct str address_text(const struct addresses *a, size_t i)
 }
 
 /* What these numbers of b->attr_strings refer to, seen from `base`; false: too much. */
-bool addresses_resolve(
-        struct build *b, const struct buf *numbers, struct url_base *base, struct addresses *ret);
+bool addresses_resolve(struct build *b, const struct buf *numbers, struct url_base *base,
+        struct addresses *ret);
 struct hash128 addresses_hash(const struct addresses *a);
 void addresses_done(struct addresses *a);
 
@@ -333,8 +332,7 @@ struct token_sink {
     /* The doctype, if the page begins with one; `is_quirky` as doctype_is_quirky says. */
     void (*doctype)(struct token_sink *sink, bool is_quirky);
     bool (*is_foreign)(struct token_sink *sink); /* inside SVG or MathML */
-    /* asked after each tag: true ends the reading */
-    bool (*is_over)(struct token_sink *sink);
+    const bool *is_over; /* looked at after each tag: true ends the reading */
 };
 
 /* doctype.c: whether this, from behind "<!DOCTYPE" to its '>', asks for quirks mode. */

@@ -85,7 +85,8 @@ char *text_squeeze(struct str s, const char *limit, char *to, bool *at_space, bo
 
     while (p < end) {
         size_t n = 0;
-        if (limit - p >= SCAN_STEP) { /* what is behind the end is copied too, and overwritten */
+        if (limit - p >=
+                SCAN_STEP) { /* what is behind the end is copied too, and overwritten */
             unsigned spaces, high, odd = scan_text(p, &spaces, &high);
             unsigned stops = odd | (spaces & (spaces << 1 | *at_space));
             size_t left = (size_t)(end - p);

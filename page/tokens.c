@@ -45,9 +45,9 @@ enum {
 #define ENDS (BYTE_ENDS_NAME | BYTE_ENDS_ATTRIBUTE)
 static const uint8_t byte_classes[256] = {
         [0 ... '\t' - 1] = BYTE_CHANGES | BYTE_UNTIDY,
-        ['\t'... '\n'] = BYTE_SPACE | ENDS,
+        ['\t' ... '\n'] = BYTE_SPACE | ENDS,
         [0x0B] = BYTE_CHANGES | BYTE_UNTIDY,
-        ['\f'... '\r'] = BYTE_SPACE | ENDS,
+        ['\f' ... '\r'] = BYTE_SPACE | ENDS,
         ['\r' + 1 ... ' ' - 1] = BYTE_CHANGES | BYTE_UNTIDY,
         [' '] = BYTE_SPACE | ENDS,
         ['/'] = ENDS,
@@ -437,7 +437,9 @@ static void start_tag(struct tokens *t, struct str name, bool self_closing)
         if (!self_closing || !t->sink->is_foreign(t->sink))
             content_read(t, name, CONTENT_SKIPPED);
     } else if (!t->template_depth) {
-        content_read(t, name, t->sink->start(t->sink, name, attrs, n, self_closing));
+        enum token_content content = t->sink->start(t->sink, name, attrs, n, self_closing);
+        if (content != CONTENT_MARKUP)
+            content_read(t, name, content);
     }
 }
 
@@ -518,7 +520,7 @@ enum err tokens_read(struct str text, struct token_sink *sink, struct fault *f)
     for (size_t i = 0; i < countof(all); i++)
         buf_init(all[i], 4 * text.len + 4096 + PAGE_ATTRIBUTES_MAX * sizeof(struct pair));
     buf_reserve(&t.pairs, PAGE_ATTRIBUTES_MAX * sizeof(struct pair));
-    while (t.at < t.s.len && !t.too_many && !t.pairs.overflowed && !sink->is_over(sink))
+    while (t.at < t.s.len && !t.too_many && !t.pairs.overflowed && !*sink->is_over)
         next(&t);
     if (t.too_many)
         e = fault_set(

@@ -1,9 +1,9 @@
 /* tree -- the tree of an HTML page while it is made, as the HTML standard makes it.
  *
- * tree.c has the standard's tools: the stack of open elements, scopes, the list of active
- * formatting elements, foster parents, the adoption agency.  modes.c has its insertion
- * modes, body.c, tables.c, frameset.c and foreign.c what happens inside the body, tables,
- * framesets and SVG, and html.c reads a page through all of it into the builder.
+ * tree.c has the standard's tools: the stack of open elements, scopes, foster parents;
+ * formatting.c the list of active formatting elements and the adoption agency.  modes.c has
+ * its insertion modes, body.c, tables.c, frameset.c and foreign.c what happens inside the body,
+ * tables, framesets and SVG, and html.c reads a page through all of it into the builder.
  *
  * Where the standard invents an html, head, body, tbody or colgroup element that the page
  * did not write, the node is there for the rules but `written` is false, and it is left out
@@ -142,6 +142,33 @@ static inline uint16_t flags_of(const struct tree_node *n)
     return n->space == SPACE_HTML ? tag_infos[n->tag].flags : 0;
 }
 
+/* ---- lists of numbers: the stack of open elements, the active formatting elements -------- */
+
+static inline uint32_t *tree_numbers(const struct buf *b)
+{
+    return (uint32_t *)(void *)b->data;
+}
+
+static inline bool number_push(struct buf *b, uint32_t n)
+{
+    return buf_push(b, &n, sizeof n);
+}
+
+static inline void number_remove(struct buf *b, size_t i)
+{
+    memmove(tree_numbers(b) + i, tree_numbers(b) + i + 1, b->len - (i + 1) * sizeof(uint32_t));
+    b->len -= sizeof(uint32_t);
+}
+
+static inline bool number_put(struct buf *b, size_t i, uint32_t n)
+{
+    if (!number_push(b, n))
+        return false;
+    memmove(tree_numbers(b) + i + 1, tree_numbers(b) + i, b->len - (i + 1) * sizeof(uint32_t));
+    tree_numbers(b)[i] = n;
+    return true;
+}
+
 /* ---- tree.c: what the standard's sentences are made of ----------------------------------- */
 
 /* Counts steps of a search; false once there were too many. */
@@ -155,8 +182,15 @@ void tree_insert_text(struct tree *t, struct str text);
 /* Adds the attributes that the element does not have yet. */
 void tree_merge_attributes(struct tree *t, uint32_t node, struct tree_tag *tag);
 
+/* A node that is nowhere yet; 0 and `is_over` when there are too many. */
+uint32_t tree_node_new(struct tree *t, struct tree_node n);
 void tree_detach(struct tree *t, uint32_t node); /* from its parent */
+/* Under `parent`, in front of `before`; NO_NODE: as its last. */
+void tree_attach(struct tree *t, uint32_t node, uint32_t parent, uint32_t before);
+/* "The appropriate place for inserting a node". */
+void tree_put(struct tree *t, uint32_t node, uint32_t target);
 
+void tree_push(struct tree *t, uint32_t node);
 void tree_pop(struct tree *t);
 void tree_pop_until(struct tree *t, enum tag_id tag); /* and that one too */
 void tree_pop_until_node(struct tree *t, uint32_t node);
@@ -166,9 +200,12 @@ enum tree_scope { SCOPE_PLAIN, SCOPE_LIST, SCOPE_BUTTON, SCOPE_TABLE };
 bool tree_has_in_scope(struct tree *t, enum tag_id tag, enum tree_scope scope);
 bool tree_has_node_in_scope(struct tree *t, uint32_t node);
 bool tree_has_heading_in_scope(struct tree *t);
+bool tree_is_special(const struct tree_node *n);
 
 void tree_imply_ends(struct tree *t, enum tag_id except); /* TAG_OTHER: no exception */
 void tree_close_p(struct tree *t);                        /* if there is one to close */
+
+/* ---- formatting.c ------------------------------------------------------------------------ */
 
 void tree_active_push(struct tree *t, uint32_t node);
 void tree_active_mark(struct tree *t);
