@@ -333,4 +333,5 @@ TEST(letters, "names and values in other letters are the same in each place of a
             "div@alt=\"\"@class=\"x<y\"@data-_=\"1\"@id=\"A&B\"@title=\"\"\""
             "(\"z\")");
 }
+
 TEST_MAIN()
