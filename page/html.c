@@ -5,7 +5,7 @@
  * whose HTML is that of 1999.  It must hold that
  *  (1) no text is lost: whatever is shown is in the tree, or the page is refused, and
  *  (2) the builder is told of html, head, body, tbody and colgroup elements only where the
- *      page wrote them.
+ *      page wrote them, and of no script, style, noscript or template.
  */
 #include "page/bundle.h"
 #include "page/tree.h"
@@ -39,6 +39,11 @@ static struct tree_tag tag_of(struct tree *t, struct str name)
     return tag;
 }
 
+static bool is_left_out(enum tag_id tag)
+{
+    return tag_infos[tag].content == CONTENT_SKIPPED || tag == TAG_TEMPLATE;
+}
+
 static enum token_content sink_start(struct token_sink *sink, struct str name,
         struct pair *attrs, size_t nattrs, bool self_closing)
 {
@@ -50,6 +55,8 @@ static enum token_content sink_start(struct token_sink *sink, struct str name,
     tag.attrs = attrs;
     tag.nattrs = nattrs;
     tag.self_closing = self_closing;
+    if (is_left_out(tag.tag) && !foreign_takes(t, &tag))
+        return CONTENT_SKIPPED;
     mode_start(t, &tag);
     if (!tag.inserted || tree_at(t, tree_current(t))->space != SPACE_HTML)
         return CONTENT_MARKUP;
@@ -88,12 +95,18 @@ static bool sink_is_over(struct token_sink *sink)
 
 /* ---- from the tree to the builder -------------------------------------------------------- */
 
+/* Only those of SVG and MathML are in the tree. */
+static bool node_is_left_out(const struct tree_node *n)
+{
+    return n->space != SPACE_HTML && is_left_out(n->tag);
+}
+
 static void node_open(struct tree *t, const struct tree_node *n)
 {
     if (n->name == 0 && n->tag == TAG_OTHER) {
         const char *base = n->in_texts ? t->texts.data : t->source.ptr;
         build_text(t->b, (struct str){base + n->from, n->count});
-    } else if (n->written) { /* (2) */
+    } else if (n->written && !node_is_left_out(n)) { /* (2) */
         bool is_inline = n->space == SPACE_HTML
                                  ? (tag_infos[n->tag].flags & T_INLINE) != 0
                                  : page_tag_is_inline(intern_text(&t->b->tag_names, n->name));
@@ -105,7 +118,7 @@ static void node_open(struct tree *t, const struct tree_node *n)
 
 static void node_close(struct tree *t, const struct tree_node *n)
 {
-    if (n->written)
+    if (n->written && !node_is_left_out(n))
         build_close(t->b);
 }
 
@@ -116,7 +129,7 @@ static void tell(struct tree *t)
     node_open(t, tree_at(t, i));
     while (!t->b->too_deep && !t->b->overflowed) {
         const struct tree_node *n = tree_at(t, i);
-        if (n->first != NO_NODE) {
+        if (n->first != NO_NODE && !node_is_left_out(n)) {
             i = n->first;
             node_open(t, tree_at(t, i));
             continue;

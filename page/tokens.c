@@ -330,10 +330,12 @@ static void content_read(struct tokens *t, struct str name, enum token_content c
 
 /* ---- one tag ----------------------------------------------------------------------------- */
 
-static bool is_skipped(struct str name)
+/* Whether the element is left out here, unread.  In SVG and MathML, where the content even of
+ * a script is markup, it is the sink that leaves it out. */
+static bool is_left_out(const struct tokens *t, struct str name)
 {
-    static const char *const names[] = {"noscript", "script", "style"};
-    return name_is_one_of(name, names, countof(names));
+    static const char *const names[] = {"noscript", "script", "style", "template"};
+    return name_is_one_of(name, names, countof(names)) && !t->sink->is_foreign(t->sink);
 }
 
 static void start_tag(struct tokens *t, struct str name, bool self_closing)
@@ -341,10 +343,10 @@ static void start_tag(struct tokens *t, struct str name, bool self_closing)
     size_t n;
     struct pair *attrs = pairs(t, &n);
 
-    if (str_equal(name, STR("template"))) {
-        t->template_depth++;
-    } else if (is_skipped(name)) {
-        if (!self_closing || !t->sink->is_foreign(t->sink))
+    if (is_left_out(t, name)) {
+        if (str_equal(name, STR("template")))
+            t->template_depth++;
+        else
             content_read(t, name, CONTENT_SKIPPED);
     } else if (!t->template_depth) {
         content_read(t, name, t->sink->start(t->sink, name, attrs, n, self_closing));
@@ -353,10 +355,12 @@ static void start_tag(struct tokens *t, struct str name, bool self_closing)
 
 static void end_tag(struct tokens *t, struct str name)
 {
-    if (str_equal(name, STR("template")))
+    if (!is_left_out(t, name)) {
+        if (!t->template_depth)
+            t->sink->end(t->sink, name);
+    } else if (str_equal(name, STR("template"))) {
         t->template_depth -= t->template_depth > 0;
-    else if (!t->template_depth && !is_skipped(name))
-        t->sink->end(t->sink, name);
+    }
 }
 
 /* The tag whose '<' is at `at`; moves behind it. */

@@ -196,6 +196,8 @@ void tables_text(struct tree *t, struct str text, bool blank);
 void frameset_begin(struct tree *t, struct tree_tag *tag);
 void frameset_start(struct tree *t, struct tree_tag *tag);
 void frameset_end(struct tree *t, struct tree_tag *tag);
+/* Whether the rules of SVG and MathML hold for a start tag that comes now. */
+bool foreign_takes(const struct tree *t, const struct tree_tag *tag);
 /* False: it is none of SVG's or MathML's, or ends them, and HTML's rules hold for it. */
 bool foreign_start(struct tree *t, struct tree_tag *tag);
 bool foreign_end(struct tree *t, struct tree_tag *tag);
