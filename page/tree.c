@@ -371,7 +371,7 @@ static bool ends_scope(const struct tree_node *n, enum tree_scope scope)
     return tag_infos[n->tag].flags & T_SCOPE;
 }
 
-static bool is_special(const struct tree_node *n)
+bool node_is_special(const struct tree_node *n)
 {
     return flags_of(n) & T_SPECIAL || (n->space != SPACE_HTML && is_foreign_scope(n));
 }
@@ -557,7 +557,7 @@ static size_t active_index(struct tree *t, uint32_t node)
 static uint32_t furthest_block(struct tree *t, size_t formatting)
 {
     for (size_t i = formatting + 1; i < tree_depth(t) && tree_steps(t, 1); i++)
-        if (is_special(tree_at(t, tree_open_at(t, i))))
+        if (node_is_special(tree_at(t, tree_open_at(t, i))))
             return tree_open_at(t, i);
     return NO_NODE;
 }

@@ -167,6 +167,9 @@ bool tree_has_in_scope(struct tree *t, enum tag_id tag, enum tree_scope scope);
 bool tree_has_node_in_scope(struct tree *t, uint32_t node);
 bool tree_has_heading_in_scope(struct tree *t);
 
+/* "Special", which an end tag of another name does not reach beyond. */
+bool node_is_special(const struct tree_node *n);
+
 void tree_imply_ends(struct tree *t, enum tag_id except); /* TAG_OTHER: no exception */
 void tree_close_p(struct tree *t);                        /* if there is one to close */
 

@@ -240,6 +240,11 @@ TEST(foreign, "SVG and MathML end where HTML begins again")
     EXPECT_TREE("<math><mi>x<b>y</b></mi></math>", "math(mi(\"x\" b(\"y\")))");
     EXPECT_TREE("<svg><title>a <b>c</svg>", "svg(title(\"a \" b(\"c\")))");
     EXPECT_TREE("<svg><script/>a</svg>b", "svg(\"a\") \"b\"");
+    EXPECT_TREE("<span><math><mi>a</span>b", "span(math(mi(\"ab\")))");
+    EXPECT_TREE("<span><svg><desc>a</span>b", "span(svg(desc(\"ab\")))");
+    EXPECT_TREE("<span><svg><g>a</span>b", "span(svg(g(\"a\"))) \"b\"");
+    EXPECT_TREE("<a><svg><desc><a>x", "a(svg(desc(a(\"x\"))))");
+    EXPECT_TREE("<svg></p>a", "svg p \"a\"");
 }
 
 TEST(foreign_left_out,
