@@ -25,6 +25,11 @@ static msec system_mono(const struct clock *self)
 
 const struct clock clock_system = {system_wall, system_mono};
 
+msec clock_thread(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static msec fixed_wall(const struct clock *self)
 {
     return container_of(self, const struct clock_fixed, clock)->wall;

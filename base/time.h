@@ -32,6 +32,9 @@ static inline msec clock_mono(const struct clock *c)
     return c->mono(c);
 }
 
+/* How long this thread has run, not waited: what a computation took, on a busy machine too. */
+msec clock_thread(void);
+
 /* A clock that stands still until told: for tests and for `--now`. */
 struct clock_fixed {
     struct clock clock;

@@ -187,7 +187,8 @@ static const char *base_url(struct cli *c)
 static bool check_base(struct cli *c, int *ret_code)
 {
     BUF(resolved, 1 << 16);
-    if (!c->base || page_url_resolve(str_of(c->base), STR(""), &resolved))
+    if (!c->base || (page_url_resolve(str_of(c->base), STR(""), &resolved) &&
+                            strstr(buf_text(&resolved), "://")))
         return true;
     fprintf(stderr,
             "vigil: --base %s: this is no URL that links can be seen from\n"
@@ -296,11 +297,23 @@ static void find_leaves(struct comparison *all, const struct grammar_change *of,
     all->last = &leaf->next;
 }
 
-static const char *reason_of(const struct cdg_finding *f, const json_t *detail)
+/* Why it is U, or what the lists alone do not say; NULL: nothing. */
+static const char *reason_of(
+        struct arena *life, const struct cdg_finding *f, const json_t *detail)
 {
+    BUF(text, OUTPUT_MAX);
     if (f->result == CDG_U)
         return f->summary;
-    return json_string_value(json_object_get(detail, "remark"));
+    const char *remark = json_string_value(json_object_get(detail, "remark"));
+    json_int_t left_out = json_integer_value(json_object_get(detail, "left_out"));
+    if (remark)
+        buf_puts(&text, remark);
+    if (left_out)
+        buf_printf(&text, "%s%" JSON_INTEGER_FORMAT " more are counted and not listed",
+                text.len ? "; " : "", left_out);
+    if (json_is_true(json_object_get(detail, "coarse")))
+        buf_printf(&text, "%sthere may be shorter lists", text.len ? "; " : "");
+    return text.len ? arena_strdup(life, buf_text(&text)) : NULL;
 }
 
 /* ---- as JSON ----------------------------------------------------------------------------- */
@@ -319,20 +332,29 @@ static json_t *plain_item(const json_t *item, size_t list)
     return json_pack("[ss]", item_text(item, "old"), item_text(item, "new"));
 }
 
-/* Appends what is not there yet. */
+static size_t how_often(const json_t *in, const json_t *what)
+{
+    size_t i, n = 0;
+    json_t *item;
+    json_array_foreach(in, i, item) n += (size_t)json_equal(item, what);
+    return n;
+}
+
+/* Appends what is not there yet.  What came twice in one leaf is there twice, what two leaves
+ * tell of is there once. */
 static void add_items(json_t *to, const json_t *detail, size_t list)
 {
-    size_t i, k;
-    json_t *item, *known;
+    size_t i;
+    json_t *item, *seen = json_array();
     json_array_foreach(json_object_get(detail, lists[list]), i, item)
     {
         json_t *plain = plain_item(item, list);
-        bool is_new = true;
-        json_array_foreach(to, k, known) is_new = is_new && !json_equal(known, plain);
-        if (is_new)
+        json_array_append(seen, plain);
+        if (how_often(seen, plain) > how_often(to, plain))
             json_array_append(to, plain);
         json_decref(plain);
     }
+    json_decref(seen);
 }
 
 static json_t *object_of(const struct cdg_finding *f, const char *reason)
@@ -356,14 +378,16 @@ static void set_lists(json_t *object, const struct leaf *leaves, bool one)
 
 static void print_json(const struct comparison *all)
 {
-    const struct leaf *only = all->leaves->next ? NULL : all->leaves;
+    struct arena *life = all->c->life;
+    bool alone = !all->leaves->next && !all->leaves->below_not;
+    const struct leaf *only = alone ? all->leaves : NULL;
     json_t *object = object_of(all->whole, all->whole->result == CDG_U ? all->whole->summary
-                                           : only ? reason_of(all->whole, only->detail)
+                                           : only ? reason_of(life, all->whole, only->detail)
                                                   : NULL);
     json_t *leaves = json_array();
     set_lists(object, all->leaves, /* one= */ false);
     for (const struct leaf *l = all->leaves; l; l = l->next) {
-        json_t *one = object_of(l->finding, reason_of(l->finding, l->detail));
+        json_t *one = object_of(l->finding, reason_of(life, l->finding, l->detail));
         json_object_set_new(one, "monitor", json_string(l->monitor));
         set_lists(one, l, /* one= */ true);
         json_array_append_new(leaves, one);
@@ -378,11 +402,11 @@ static void print_json(const struct comparison *all)
 
 /* ---- for people -------------------------------------------------------------------------- */
 
-static void print_leaf(const struct leaf *l, bool alone)
+static void print_leaf(struct arena *life, const struct leaf *l, bool alone)
 {
     static const char *const words[] = {
             [CDG_C] = "changed", [CDG_N] = "no change", [CDG_U] = "could not be looked at"};
-    const char *reason = reason_of(l->finding, l->detail);
+    const char *reason = reason_of(life, l->finding, l->detail);
     if (!alone)
         printf("  %s%s: %s%s%s\n", l->below_not ? "NOT " : "", l->monitor,
                 words[l->finding->result], reason ? ", " : "", reason ? reason : "");
@@ -399,13 +423,13 @@ static void print_text(const struct comparison *all)
     bool colour = cli_colour(stdout), alone = !all->leaves->next && !all->leaves->below_not;
     const struct cdg_finding *f = all->whole;
     const char *reason = f->result == CDG_U ? f->summary
-                         : alone            ? reason_of(f, all->leaves->detail)
+                         : alone            ? reason_of(all->c->life, f, all->leaves->detail)
                                             : NULL;
     printf("%s%s%s: %s%s%s\n", colour ? colours[f->result] : "", heads[f->result],
             colour ? "\033[0m" : "", all->monitor, reason ? "\n    " : "",
             reason ? reason : "");
     for (const struct leaf *l = all->leaves; l; l = l->next)
-        print_leaf(l, alone);
+        print_leaf(all->c->life, l, alone);
 }
 
 int cmd_compare(struct cli *c)

@@ -32,8 +32,8 @@ static void start_item(struct tree *t, struct tree_tag *tag)
             tree_pop_until(t, closed);
             break;
         }
-        if ((flags_of(n) & T_SPECIAL || n->space != SPACE_HTML) && !node_is(n, TAG_ADDRESS) &&
-                !node_is(n, TAG_DIV) && !node_is(n, TAG_P))
+        if (node_is_special(n) && !node_is(n, TAG_ADDRESS) && !node_is(n, TAG_DIV) &&
+                !node_is(n, TAG_P))
             break;
     }
     tree_close_p(t);
@@ -274,7 +274,7 @@ static void end_other(struct tree *t, struct tree_tag *tag)
             tree_pop_until_node(t, node);
             return;
         }
-        if (flags_of(n) & T_SPECIAL)
+        if (node_is_special(n))
             return;
     }
 }

@@ -115,11 +115,23 @@ static void decode_utf16(struct str s, bool big, struct buf *out)
         append_char(out, 0xFFFD);
 }
 
+/* Some charsets (windows-1255, windows-1258, Big5-HKSCS) hold a letter back, for a mark may
+ * follow that belongs to it.  Takes it out of the converter's hands. */
+static void iconv_flush(iconv_t cd, struct buf *out)
+{
+    char last[64], *to = last;
+    size_t room = sizeof last;
+
+    if (iconv(cd, NULL, NULL, &to, &room) != (size_t)-1)
+        buf_append(out, last, (size_t)(to - last));
+}
+
 static bool decode_iconv(struct str s, const char *name, struct buf *out)
 {
     iconv_t cd = iconv_open("UTF-8", name);
     char *in = (char *)(uintptr_t)s.ptr, chunk[8192];
     size_t left = s.len;
+    bool shifts = strcmp(name, "ISO-2022-JP") == 0; /* flushing would forget the alphabet */
 
     if (cd == (iconv_t)-1)
         return false;
@@ -130,11 +142,14 @@ static bool decode_iconv(struct str s, const char *name, struct buf *out)
         int why = n == (size_t)-1 ? errno : 0;
         buf_append(out, chunk, (size_t)(to - chunk));
         if ((why == EILSEQ || why == EINVAL) && left) {
+            if (!shifts)
+                iconv_flush(cd, out);
             buf_append(out, replacement, 3); /* (2) */
             in++;
             left--;
         }
     }
+    iconv_flush(cd, out);
     iconv_close(cd);
     return true;
 }

@@ -419,12 +419,19 @@ static void hashes_fill(struct writer *w, const struct addresses *links,
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
+/* A base that nothing can be seen from is none, says the HTML standard. */
+static bool is_base(struct str url)
+{
+    return !str_starts_nocase(url, STR("data:")) && !str_starts_nocase(url, STR("javascript:"));
+}
+
 static struct str base_address(struct build *b, const struct page_source *src, struct buf *base)
 {
     bool usable = src->url && utf8_is_valid(src->url, strlen(src->url));
     struct str url = str_of(usable ? src->url : ""), own = {buf_text(&b->base), b->base.len};
 
-    if (b->has_base && page_url_resolve(url, own, base))
+    if (b->has_base && page_url_resolve(url, own, base) &&
+            is_base((struct str){base->data, base->len}))
         return (struct str){base->data, base->len};
     return url;
 }

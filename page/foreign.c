@@ -23,7 +23,7 @@ bool tree_is_foreign(const struct tree *t)
     return n->space != SPACE_HTML && !holds_html(n);
 }
 
-static bool start_is_foreign(const struct tree *t, const struct tree_tag *tag)
+bool foreign_takes(const struct tree *t, const struct tree_tag *tag)
 {
     const struct tree_node *n = tree_at(t, tree_current(t));
 
@@ -65,7 +65,7 @@ static void leave_foreign(struct tree *t)
 
 bool foreign_start(struct tree *t, struct tree_tag *tag)
 {
-    if (!start_is_foreign(t, tag))
+    if (!foreign_takes(t, tag))
         return false;
     if (tag_infos[tag->tag].flags & T_OUTSIDE || font_ends_foreign(tag)) {
         leave_foreign(t);

@@ -145,7 +145,7 @@ static size_t active_index(struct tree *t, uint32_t node)
 static uint32_t furthest_block(struct tree *t, size_t formatting)
 {
     for (size_t i = formatting + 1; i < tree_depth(t) && tree_steps(t, 1); i++)
-        if (tree_is_special(tree_at(t, tree_open_at(t, i))))
+        if (node_is_special(tree_at(t, tree_open_at(t, i))))
             return tree_open_at(t, i);
     return NO_NODE;
 }

@@ -5,7 +5,7 @@
  * whose HTML is that of 1999.  It must hold that
  *  (1) no text is lost: whatever is shown is in the tree, or the page is refused, and
  *  (2) the builder is told of html, head, body, tbody and colgroup elements only where the
- *      page wrote them.
+ *      page wrote them, and of no script, style, noscript or template.
  */
 #include "page/bundle.h"
 #include "page/tree.h"
@@ -46,6 +46,11 @@ static void tag_name(struct tree *t, struct tree_tag *tag, struct str name)
         tag->tag = (unsigned char)t->tag_of.data[tag->name];
 }
 
+static bool is_left_out(enum tag_id tag)
+{
+    return tag_infos[tag].content == CONTENT_SKIPPED || tag == TAG_TEMPLATE;
+}
+
 static enum token_content sink_start(struct token_sink *sink, struct str name,
         struct pair *attrs, size_t nattrs, bool self_closing)
 {
@@ -55,6 +60,8 @@ static enum token_content sink_start(struct token_sink *sink, struct str name,
     tag_name(t, &tag, name);
     if (tag.tag == TAG_IMAGE && !tree_is_foreign(t)) /* so says the standard */
         tag_name(t, &tag, STR("img"));
+    if (is_left_out(tag.tag) && !foreign_takes(t, &tag))
+        return CONTENT_SKIPPED;
     mode_start(t, &tag);
     if (!tag.inserted || tree_at(t, tree_current(t))->space != SPACE_HTML)
         return CONTENT_MARKUP;
@@ -89,12 +96,18 @@ static bool sink_is_foreign(struct token_sink *sink)
 
 /* ---- from the tree to the builder -------------------------------------------------------- */
 
+/* Only those of SVG and MathML are in the tree. */
+static bool node_is_left_out(const struct tree_node *n)
+{
+    return n->space != SPACE_HTML && is_left_out(n->tag);
+}
+
 static void node_open(struct tree *t, const struct tree_node *n)
 {
     if (n->name == 0 && n->tag == TAG_OTHER) {
         struct str all = n->in_texts ? (struct str){t->texts.data, t->texts.len} : t->source;
         build_text_within(t->b, (struct str){all.ptr + n->from, n->count}, all.ptr + all.len);
-    } else if (n->written) { /* (2) */
+    } else if (n->written && !node_is_left_out(n)) { /* (2) */
         bool is_inline = n->space == SPACE_HTML
                                  ? (tag_infos[n->tag].flags & T_INLINE) != 0
                                  : page_tag_is_inline(intern_text(&t->b->tag_names, n->name));
@@ -106,7 +119,7 @@ static void node_open(struct tree *t, const struct tree_node *n)
 
 static void node_close(struct tree *t, const struct tree_node *n)
 {
-    if (n->written)
+    if (n->written && !node_is_left_out(n))
         build_close(t->b);
 }
 
@@ -117,7 +130,7 @@ static void tell(struct tree *t)
     node_open(t, tree_at(t, i));
     while (!t->b->too_deep && !t->b->overflowed) {
         const struct tree_node *n = tree_at(t, i);
-        if (n->first != NO_NODE) {
+        if (n->first != NO_NODE && !node_is_left_out(n)) {
             i = n->first;
             node_open(t, tree_at(t, i));
             continue;

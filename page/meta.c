@@ -139,6 +139,24 @@ static bool is_meta(struct str s)
            (is_space(s.ptr[5]) || s.ptr[5] == '/');
 }
 
+static bool is_letter(char c)
+{
+    return to_lower(c) >= 'a' && to_lower(c) <= 'z';
+}
+
+/* Where the attributes of the tag whose name is at `i` end: what looks like a meta element in
+ * the value of one is none. */
+static size_t behind_attributes(struct str s, size_t i)
+{
+    struct pair a;
+
+    while (i < s.len && !is_space(s.ptr[i]) && s.ptr[i] != '>')
+        i++;
+    while (prescan_attribute(s, &i, &a))
+        ;
+    return i;
+}
+
 bool charset_declared_html(struct str bytes, struct charset *ret)
 {
     struct str s = bytes;
@@ -157,6 +175,8 @@ bool charset_declared_html(struct str bytes, struct charset *ret)
         } else if (is_meta(rest)) {
             if (meta_charset(s, i + 5, ret))
                 return true;
+        } else if (rest.len > 1 && is_letter(rest.ptr[1])) {
+            i = behind_attributes(s, i + 1) - 1;
         }
     }
     return false;
@@ -209,7 +229,8 @@ static bool ends_in(struct str s, struct str end)
 bool content_type_is_json(const char *content_type)
 {
     struct str type = media_type(content_type);
-    return type_is(type, "application/json") || ends_in(type, STR("+json"));
+    return type_is(type, "application/json") || str_equal_nocase(type, STR("text/json")) ||
+           ends_in(type, STR("+json"));
 }
 
 enum page_type content_type_page(const char *content_type, struct str bytes)

@@ -321,7 +321,8 @@ enum token_content {
 
 /* Reads HTML by the standard's tokenizer and says what is in it.  Comments, doctypes and
  * processing instructions are gone, references are resolved, names are in lower case;
- * script, style, noscript and template are left out with all they contain. */
+ * script, style, noscript and template are left out with all they contain, but for those
+ * inside SVG and MathML. */
 struct token_sink {
     /* Returns how the content is to be read. */
     enum token_content (*start)(struct token_sink *sink, struct str name, struct pair *attrs,

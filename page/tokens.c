@@ -419,11 +419,15 @@ static bool is_template(struct str name)
     return name.len == 8 && memcmp(name.ptr, "template", 8) == 0;
 }
 
-static bool is_skipped(struct str name)
+/* Whether the element is left out here, unread.  In SVG and MathML, where the content even of
+ * a script is markup, it is the sink that leaves it out. */
+static bool is_left_out(const struct tokens *t, struct str name)
 {
-    return (name.len == 6 && memcmp(name.ptr, "script", 6) == 0) ||
-           (name.len == 5 && memcmp(name.ptr, "style", 5) == 0) ||
-           (name.len == 8 && memcmp(name.ptr, "noscript", 8) == 0);
+    return ((name.len == 6 && memcmp(name.ptr, "script", 6) == 0) ||
+                   (name.len == 5 && memcmp(name.ptr, "style", 5) == 0) ||
+                   (name.len == 8 && memcmp(name.ptr, "noscript", 8) == 0) ||
+                   is_template(name)) &&
+           !t->sink->is_foreign(t->sink);
 }
 
 static void start_tag(struct tokens *t, struct str name, bool self_closing)
@@ -431,10 +435,10 @@ static void start_tag(struct tokens *t, struct str name, bool self_closing)
     struct pair *attrs = (struct pair *)(void *)t->pairs.data;
     size_t n = t->pairs.len / sizeof *attrs;
 
-    if (is_template(name)) {
-        t->template_depth++;
-    } else if (is_skipped(name)) {
-        if (!self_closing || !t->sink->is_foreign(t->sink))
+    if (is_left_out(t, name)) {
+        if (is_template(name))
+            t->template_depth++;
+        else
             content_read(t, name, CONTENT_SKIPPED);
     } else if (!t->template_depth) {
         enum token_content content = t->sink->start(t->sink, name, attrs, n, self_closing);
@@ -445,10 +449,12 @@ static void start_tag(struct tokens *t, struct str name, bool self_closing)
 
 static void end_tag(struct tokens *t, struct str name)
 {
-    if (is_template(name))
+    if (!is_left_out(t, name)) {
+        if (!t->template_depth)
+            t->sink->end(t->sink, name);
+    } else if (is_template(name)) {
         t->template_depth -= t->template_depth > 0;
-    else if (!t->template_depth && !is_skipped(name))
-        t->sink->end(t->sink, name);
+    }
 }
 
 /* The tag whose '<' is at `at`; moves behind it. */

@@ -332,7 +332,7 @@ static bool ends_scope(const struct tree_node *n, enum tree_scope scope)
     return tag_infos[n->tag].flags & T_SCOPE;
 }
 
-bool tree_is_special(const struct tree_node *n)
+bool node_is_special(const struct tree_node *n)
 {
     return flags_of(n) & T_SPECIAL || (n->space != SPACE_HTML && is_foreign_scope(n));
 }

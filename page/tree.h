@@ -200,7 +200,9 @@ enum tree_scope { SCOPE_PLAIN, SCOPE_LIST, SCOPE_BUTTON, SCOPE_TABLE };
 bool tree_has_in_scope(struct tree *t, enum tag_id tag, enum tree_scope scope);
 bool tree_has_node_in_scope(struct tree *t, uint32_t node);
 bool tree_has_heading_in_scope(struct tree *t);
-bool tree_is_special(const struct tree_node *n);
+
+/* "Special", which an end tag of another name does not reach beyond. */
+bool node_is_special(const struct tree_node *n);
 
 void tree_imply_ends(struct tree *t, enum tag_id except); /* TAG_OTHER: no exception */
 void tree_close_p(struct tree *t);                        /* if there is one to close */
@@ -233,6 +235,8 @@ void tables_text(struct tree *t, struct str text, bool blank);
 void frameset_begin(struct tree *t, struct tree_tag *tag);
 void frameset_start(struct tree *t, struct tree_tag *tag);
 void frameset_end(struct tree *t, struct tree_tag *tag);
+/* Whether the rules of SVG and MathML hold for a start tag that comes now. */
+bool foreign_takes(const struct tree *t, const struct tree_tag *tag);
 /* False: it is none of SVG's or MathML's, or ends them, and HTML's rules hold for it. */
 bool foreign_start(struct tree *t, struct tree_tag *tag);
 bool foreign_end(struct tree *t, struct tree_tag *tag);

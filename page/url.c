@@ -7,6 +7,7 @@
  *  (1) resolving an absolute result again changes nothing.
  */
 #include "page/page_int.h"
+#include <utf8proc.h>
 
 struct parts {
     struct str scheme, authority, path, query, fragment; /* ptr NULL: there is none */
@@ -128,6 +129,21 @@ static const char *default_port(struct str scheme)
     return NULL;
 }
 
+/* In lower case, letters of other alphabets too: names of hosts have none of the other. */
+static void put_host(struct buf *out, struct str host)
+{
+    for (size_t i = 0; i < host.len;) {
+        uint32_t c;
+        char utf8[4];
+        if (!(host.ptr[i] & 0x80) || utf8_length(host.ptr + i, host.len - i) == 0) {
+            buf_push_char(out, to_lower(host.ptr[i++]));
+            continue;
+        }
+        i += utf8_decode(host.ptr + i, host.len - i, &c);
+        buf_push(out, utf8, utf8_encode((uint32_t)utf8proc_tolower((utf8proc_int32_t)c), utf8));
+    }
+}
+
 static void put_authority(struct buf *out, struct str scheme, struct str authority)
 {
     size_t at = authority.len, colon = authority.len;
@@ -138,8 +154,7 @@ static void put_authority(struct buf *out, struct str scheme, struct str authori
         if (authority.ptr[i - 1] == ':')
             colon = i - 1;
     put_encoded(out, slice(authority, 0, at));
-    for (size_t i = at; i < colon; i++)
-        buf_push_char(out, to_lower(authority.ptr[i]));
+    put_host(out, slice(authority, at, colon));
     if (colon + 1 >= authority.len)
         return; /* no port, or an empty one */
     struct str port = slice(authority, colon + 1, authority.len);

@@ -49,6 +49,14 @@ TEST(base, "the first base counts, for links before it too, and is no link itsel
     EXPECT_LINKS("<base href='http://y.org/q/'><base href=http://z.org/>" A("a"),
             A("a") "<base href='http://y.org/q/'>", "N");
     EXPECT_LINKS("", "<base href='/q/r'>" A("a"), "+http://x.org/q/a");
+    EXPECT_LINKS("<base target=x><base href=/q/>" A("a"), A("/q/a"), "N");
+}
+
+TEST(no_base, "a base that nothing can be seen from is none")
+{
+    EXPECT_LINKS("<base href='javascript:x'>" A("a"), A("a"), "N");
+    EXPECT_LINKS("<base href='data:text/html,'>" A("a"), A("a"), "N");
+    EXPECT_LINKS("<base href='http://'>" A("a"), A("a"), "N");
 }
 
 TEST(dots, "dot segments, empty paths and default ports are normalised")
@@ -80,6 +88,11 @@ TEST(case_kept, "paths keep their case, schemes and hosts do not")
 {
     EXPECT_LINKS(A("/A"), A("/a"), "+http://x.org/a −http://x.org/A");
     EXPECT_LINKS(A("HTTPS://EXAMPLE.org/A"), A("https://example.ORG/A"), "N");
+    EXPECT_LINKS(A("http://B\xC3\x9C"
+                   "CHER.de/"),
+            A("http://b\xC3\xBC"
+              "cher.de/"),
+            "N");
 }
 
 TEST(values, "a value is a link only when it begins like one")

@@ -7,6 +7,6 @@
 #pragma once
 #include "cdg/cdg.h"
 
-/* "N", "U", or the changes as show_all() in oracle_test.c writes them. */
+/* "N", "U", or the changes as show_all() in oracle.c writes them. */
 char *naive_answer(struct arena *life, const struct cdg_leaf *leaf,
         const struct page_digest *old, const struct page_digest *new_);

@@ -384,6 +384,19 @@ def _():
     equal((told["result"], told["inserted"]), ("C", ["four"]))
 
 
+@test("what came twice is listed twice; what is counted and not listed is said")
+def _():
+    told, _ = compare("list", items("a"), items("a", "b", "b"))
+    equal((told["inserted"], told["leaves"][0]["inserted"]), (["b", "b"], ["b", "b"]))
+    told, _ = compare("list OR list 1 OR content", items("a"), items("a", "b", "b"))
+    equal(told["inserted"], ["b", "b"])
+    told, _ = compare("links", "", links(*range(700)))
+    equal((told["reason"], len(told["inserted"])), ("200 more are counted and not listed", 500))
+    equal(told["leaves"][0]["reason"], told["reason"])
+    told, _ = compare("NOT links", "", links(*range(700)))
+    equal((told["result"], told["reason"], told["inserted"]), ("N", None, []))
+
+
 # ---- the command itself
 
 @test("what people see: the result, each leaf of several, what came and went")
@@ -433,6 +446,7 @@ def _():
     for words, said in [
             ((a, "nowhere.html"), 'cannot read "nowhere.html": No such file'),
             ((a, DIR), "is a directory"), ((a, "-", "--base", "foo"), "--base foo"),
+            ((a, "-", "--base", "mailto:x@y.z"), "--base mailto"),
             (("-", "-"), "not both"), ((a,), "expected OLD NEW"), ((a, a, a), "too much")]:
         done = vigil("compare", *words, input=b"")
         equal((words, done.returncode), (words, 1))

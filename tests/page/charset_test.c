@@ -67,6 +67,16 @@ TEST(meta, "a meta element is found in both forms, and not in a comment")
             "<meta name=x content='charset=koi8-r'>" E_ACUTE);
 }
 
+TEST(meta_quoted, "what looks like a meta element in the value of an attribute is none")
+{
+    EXPECT_DECODED("<p title='<meta charset=koi8-r>'>" E_ACUTE, "text/html", "utf-8",
+            "<p title='<meta charset=koi8-r>'>" E_ACUTE);
+    EXPECT_DECODED("<p title='>'><meta charset=koi8-r>\xC1", "text/html", "KOI8-R",
+            "<p title='>'><meta charset=koi8-r>\xD0\xB0");
+    EXPECT_DECODED("<html><head><p/><meta\tcharset=koi8-r>\xC1", "text/html", "KOI8-R",
+            "<html><head><p/><meta\tcharset=koi8-r>\xD0\xB0");
+}
+
 TEST(meta_utf16, "a page that is readable as ASCII is not UTF-16, whatever it says")
 {
     EXPECT_DECODED("<meta charset=utf-16>" E_ACUTE, "text/html", "utf-8",
@@ -127,8 +137,13 @@ TEST(asia, "East Asian charsets are read as the web means them")
 {
     EXPECT_DECODED("\x93\xFA\x96\x7B", "text/html; charset=Shift_JIS", "CP932",
             "\xE6\x97\xA5\xE6\x9C\xAC");
-    EXPECT_DECODED("\xC6\xFC\xCB\xDC", "text/html; charset=euc-jp", "EUC-JP",
+    EXPECT_DECODED("\xC6\xFC\xCB\xDC", "text/html; charset=euc-jp", "EUC-JP-MS",
             "\xE6\x97\xA5\xE6\x9C\xAC");
+    EXPECT_DECODED("\xAD\xA1\xA1\xC1", "text/html; charset=x-euc-jp", "EUC-JP-MS",
+            "\xE2\x91\xA0\xEF\xBD\x9E"); /* a circled one, and what Windows writes for ~ */
+    EXPECT_DECODED("\x1B$BF|\x1B(Bx", "text/html; charset=iso-2022-jp", "ISO-2022-JP",
+            "\xE6\x97\xA5x");
+    EXPECT_DECODED("\x81\x30\x81\x30", "text/html; charset=gb18030", "GB18030", "\xC2\x80");
     EXPECT_DECODED("\xD6\xD0", "text/html; charset=gb2312", "GB18030", "\xE4\xB8\xAD");
     EXPECT_DECODED("\xA4\xA4", "text/html; charset=big5", "BIG5-HKSCS", "\xE4\xB8\xAD");
     EXPECT_DECODED("\xB0\xA1", "text/html; charset=euc-kr", "CP949", "\xEA\xB0\x80");
@@ -140,6 +155,38 @@ TEST(bad_other, "bad bytes of other charsets are marked one by one too")
     EXPECT_DECODED(
             "\x93\xFA\xFFz", "text/html; charset=shift_jis", "CP932", "\xE6\x97\xA5" BAD "z");
     EXPECT_DECODED("z\x93", "text/html; charset=shift_jis", "CP932", "z" BAD);
+    EXPECT_DECODED("\xB0<p>\xB0\xA1", "text/html; charset=euc-kr", "CP949",
+            BAD "<p>\xEA\xB0\x80"); /* half a character does not eat the markup */
+    EXPECT_DECODED("\xD6\xD0\xFF\xD6\xD0\xD6", "text/html; charset=gbk", "GB18030",
+            "\xE4\xB8\xAD" BAD "\xE4\xB8\xAD" BAD);
+    EXPECT_DECODED("\x1B$BF|\xFFK\\", "text/html; charset=iso-2022-jp", "ISO-2022-JP",
+            "\xE6\x97\xA5" BAD "\xE6\x9C\xAC");
+}
+
+TEST(held_back, "a letter that a mark could follow is not lost at the end, nor misplaced")
+{
+    EXPECT_DECODED("\xE0", "text/plain; charset=windows-1255", "CP1255", "\xD7\x90");
+    EXPECT_DECODED(
+            "\xE0\xFFx", "text/plain; charset=windows-1255", "CP1255", "\xD7\x90" BAD "x");
+    EXPECT_DECODED("Gia", "text/plain; charset=windows-1258", "CP1258", "Gia");
+    EXPECT_DECODED("Gia\xD2", "text/plain; charset=windows-1258", "CP1258",
+            "Gi\xE1\xBA\xA3"); /* the hook above, with its letter */
+    EXPECT_DECODED("x\x88\x66", "text/plain; charset=big5-hkscs", "BIG5-HKSCS", "x\xC3\x8A");
+}
+
+TEST(labels, "servers write the same charset in many ways")
+{
+    EXPECT_DECODED("\xB1", "text/html; charset=ISO_8859-2:1987", "ISO-8859-2", "\xC4\x85");
+    EXPECT_DECODED("\xB1", "text/html; charset=iso88592", "ISO-8859-2", "\xC4\x85");
+    EXPECT_DECODED("\xE1", "text/html; charset=greek", "ISO-8859-7", "\xCE\xB1");
+    EXPECT_DECODED("\xE1", "text/html; charset=x-cp1253", "CP1253", "\xCE\xB1");
+    EXPECT_DECODED("\xA4", "text/html; charset=KOI8-RU", "KOI8-U", "\xD1\x94");
+    EXPECT_DECODED("\x80", "text/html; charset=x-mac-roman", "MACINTOSH", "\xC3\x84");
+    EXPECT_DECODED("\xD6\xD0", "text/html; charset=gb_2312", "GB18030", "\xE4\xB8\xAD");
+    EXPECT_DECODED("\xB0\xA1", "text/html; charset=korean", "CP949", "\xEA\xB0\x80");
+    EXPECT_DECODED("\xFD", "text/html; charset=latin5", "CP1254", "\xC4\xB1");
+    EXPECT_DECODED("x\0", "text/html; charset=unicode", "utf-16le", "x");
+    EXPECT_DECODED(E_ACUTE, "text/html; charset=unicode11utf8", "utf-8", E_ACUTE);
 }
 
 TEST(stable, "a bad byte that comes or goes changes its own paragraph only")

@@ -240,6 +240,28 @@ TEST(foreign, "SVG and MathML end where HTML begins again")
     EXPECT_TREE("<math><mi>x<b>y</b></mi></math>", "math(mi(\"x\" b(\"y\")))");
     EXPECT_TREE("<svg><title>a <b>c</svg>", "svg(title(\"a \" b(\"c\")))");
     EXPECT_TREE("<svg><script/>a</svg>b", "svg(\"a\") \"b\"");
+    EXPECT_TREE("<span><math><mi>a</span>b", "span(math(mi(\"ab\")))");
+    EXPECT_TREE("<span><svg><desc>a</span>b", "span(svg(desc(\"ab\")))");
+    EXPECT_TREE("<span><svg><g>a</span>b", "span(svg(g(\"a\"))) \"b\"");
+    EXPECT_TREE("<a><svg><desc><a>x", "a(svg(desc(a(\"x\"))))");
+    EXPECT_TREE("<svg></p>a", "svg p \"a\"");
+}
+
+TEST(foreign_left_out,
+        "what is left out in SVG is left out as markup, up to where it ends there")
+{
+    EXPECT_TREE("<svg><style></svg>a", "svg \"a\"");
+    EXPECT_TREE("<svg><style><p>a</svg>b", "svg p(\"ab\")");
+    EXPECT_TREE("<svg><style>.a{}</style><g/></svg>b", "svg(g) \"b\"");
+    EXPECT_TREE("<svg><style>a<![CDATA[</style>]]>b</style><g/></svg>c", "svg(g) \"c\"");
+    EXPECT_TREE("<svg><style/><script href=x /><g/></svg>a", "svg(g) \"a\"");
+    EXPECT_TREE("<svg><template/></svg>a", "svg \"a\"");
+    EXPECT_TREE("<svg><template><g/></template>a</svg>b", "svg(\"a\") \"b\"");
+    EXPECT_TREE("<svg><script><g>x</g></script>a</svg>b", "svg(\"a\") \"b\"");
+    EXPECT_TREE("<svg><desc><style></svg></style>a</desc></svg>b", "svg(desc(\"a\")) \"b\"");
+    EXPECT_TREE("<svg><desc><script/>x</script>a", "svg(desc(\"a\"))");
+    EXPECT_TREE("<math><style></math>a", "math \"a\"");
+    EXPECT_TREE("<math><mi><style></math></style>a", "math(mi(\"a\"))");
 }
 
 TEST(framesets, "a frameset stands in place of the body, with nothing but frames in it")

@@ -83,6 +83,8 @@ TEST(problem_types, "types that end in +json are JSON too")
     SCRATCH struct arena *life = arena_new(NULL, "t");
     CLEANUP(made_done) struct made m = make(life, "{\"a\":1}", 7, "application/ld+json; x=y");
     EXPECT_TEXT(show(life, m.d), "json@type=\"object\"(a@type=\"number\"(\"1\"))");
+    CLEANUP(made_done) struct made old = make(life, "[1]", 3, "Text/JSON");
+    EXPECT_TEXT(show(life, old.d), "json@type=\"array\"(item@type=\"number\"(\"1\"))");
     CLEANUP(made_done) struct made t = make(life, "one\n\n two  x\n", 12, "text/plain");
     EXPECT_TEXT(show(life, t.d), "text(\"one\" \"two x\")");
 }
