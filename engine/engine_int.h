@@ -379,3 +379,6 @@ void engine_status_json(struct engine *e, struct buf *out);
 
 /* graph.c: the event graph, the pages and who listens, in Graphviz's language. */
 void engine_graph_dot(struct engine *e, struct buf *out);
+
+/* explain_engine.c: where a sentinel stands in the graph, and what its nodes last were. */
+void engine_explain_json(struct engine *e, const char *name, struct buf *out);

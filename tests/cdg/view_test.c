@@ -82,9 +82,9 @@ static void put_node(const struct cdg_node_view *v, void *arg)
         buf_puts(arg, "=? ");
     else
         buf_printf(arg, "=%c%s:%d-%d@%d%s%s ", "CNU"[v->last->result],
-                v->last->differs ? "!" : "", (int)v->last->old_version,
-                (int)v->last->new_version, (int)v->last->at, *v->last->reason ? " because " : "",
-                v->last->reason);
+                v -> last -> differs ? "!" : "", (int)v->last->old_version,
+                (int)v->last->new_version, (int)v->last->at,
+                *v->last->reason ? " because " : "", v->last->reason);
 }
 
 static void put_member(const struct cdg_member_view *v, void *arg)
@@ -123,8 +123,7 @@ TEST(each_node, "each node of a condition knows what it was found to be")
     struct cdg_expr both = {.op = CDG_AND, .left = &any, .right = &none};
     join(&s, 1, 1, &both);
     publish(&s, 1, "<p>1");
-    EXPECT_TEXT(seen(&s, 1, 1),
-            "[1 of 1] any change=? images=? NOT=? AND=? S1/0 base 1 w=1 ");
+    EXPECT_TEXT(seen(&s, 1, 1), "[1 of 1] any change=? images=? NOT=? AND=? S1/0 base 1 w=1 ");
     publish(&s, 1, "<p>2");
     EXPECT_TEXT(seen(&s, 1, 1),
             "[1 of 1] any change=C:1-2@1002 images=N:1-2@1002 NOT=C:1-2@1002 "
@@ -214,8 +213,9 @@ TEST(unknown, "what could not be computed says why, node by node")
             "[1 of 2] table=U:2-3@1003 because version 2 is not kept any more "
             "any change=U:2-3@1003 because version 2 is not kept any more "
             "OR=U:2-3@1003 because version 2 is not kept any more S1/0 base 3 w=1 ");
-    EXPECT_TEXT(seen(&s, 1, 2), "[1 of 2] keywords=U:2-3@1003 because version 2 is not kept any "
-                                "more S2/0 base 3 w=1 ");
+    EXPECT_TEXT(seen(&s, 1, 2),
+            "[1 of 2] keywords=U:2-3@1003 because version 2 is not kept any "
+            "more S2/0 base 3 w=1 ");
 }
 
 TEST(sharing, "a node says who else in its group asks it, each once")
