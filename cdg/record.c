@@ -1,13 +1,12 @@
 /* Records: what one run of a plan found, kept for people until the next run.
  *
  * A node is stored once for the whole graph, but what it is found to be belongs to a group and
- * its version pair.  So each group holds the record of the plan it was last part of, and it must
- * hold that
- *  (1) a record is written where the plan is run, so that the loop thread need not go through
- *      all that was asked, and is only counted and dropped on the loop thread,
- *  (2) it costs a few bytes for each node that was asked, and nothing for keywords no word of
- *      the pair led to, and
- *  (3) it names nodes by their numbers, which are never given twice: it keeps none of them.
+ * its version pair.  So each group holds the record of the plan it was last part of, and it
+ * must hold that (1) a record is written where the plan is run, so that the loop thread need
+ * not go through all that was asked, and is only counted and dropped on the loop thread, (2) it
+ * costs a few bytes for each node that was asked, and nothing for keywords no word of the pair
+ * led to, and (3) it names nodes by their numbers, which are never given twice: it keeps none
+ * of them.
  */
 #include "cdg/cdg_int.h"
 #include <stdlib.h>

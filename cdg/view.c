@@ -129,8 +129,8 @@ static void show_member(const struct looking *l, const struct roster_entry *e)
 /* Not the same sentinel with another part once more. */
 static bool is_first_part(const struct looking *l, const struct roster_entry *e)
 {
-    const struct member *m = e->part ? member_find(l->g, l->group->page->id, e->sentinel_id)
-                                     : NULL;
+    const struct member *m =
+            e->part ? member_find(l->g, l->group->page->id, e->sentinel_id) : NULL;
 
     for (; m; m = member_next(m))
         if (m->group->roster->all[m->number].part < e->part)

@@ -133,9 +133,8 @@ static void walk_node(const struct cdg_node_view *v, void *arg)
     if (v->last)
         take_last(w, &n, v->last);
     for (size_t i = 0; i < v->shared->total; i++) {
-        const struct sentinel *other = i < CDG_SHARERS_SHOWN
-                                               ? directory_get(w->directory, v->shared->ids[i])
-                                               : NULL;
+        const struct sentinel *other =
+                i < CDG_SHARERS_SHOWN ? directory_get(w->directory, v->shared->ids[i]) : NULL;
         if (other)
             explained_name(w->life, &n.shared_with, arena_strdup(w->life, other->name));
     }
@@ -362,8 +361,8 @@ void explained_graph_read(struct arena *life, const char *answer, const char *de
         ret->since = get_time(all, "results_since");
         if (json_array_size(nodes)) {
             ret->ngroups = ret->nnodes = 0;
-            ret->groups = arena_array_of(
-                    life, json_array_size(groups) + 1, struct explained_group);
+            ret->groups =
+                    arena_array_of(life, json_array_size(groups) + 1, struct explained_group);
             ret->nodes = arena_array_of(life, json_array_size(nodes), struct explained_node);
         }
         json_array_foreach(groups, i, one)
