@@ -300,7 +300,9 @@ struct store_version_job {
     size_t nchanges;
     const struct store_evaluation *evaluations;
     size_t nevaluations;
-    const int64_t *seen_by; /* sentinels this version was shown to, evaluated or not */
+    /* sentinels whose first page this is and that were shown the version, evaluated or not;
+     * what others have seen is in `sights` */
+    const int64_t *seen_by;
     size_t nseen_by;
     const struct store_sight *sights;
     size_t nsights;

@@ -112,6 +112,33 @@ def _():
         equal(v.sql("SELECT state FROM vigil.notifications"), "sent")
 
 
+@test("a further page that is many versions ahead does not hide the first one's changes after a restart")
+def _():
+    with fresh() as v:
+        for page in "ab":
+            publish(page, "x")
+        v.add(define("s", "a.links OR b.links") +
+              define("m", "a.links OR b.links")[:-2] + " COMPARE moving:3;\n")
+        v.start()
+        settle(v, "a", 1)
+        settle(v, "b", 1)
+        for i in range(2, 6):
+            publish("b", str(i))
+            settle(v, "b", i)
+        seen = ("SELECT t.last_version FROM vigil_kb.sentinel_state t "
+                "JOIN vigil_kb.sentinel s ON s.id = t.sentinel_id ORDER BY s.id")
+        equal(v.sql(seen), "1\n1")
+        equal(v.sql("SELECT last_version FROM vigil.status"), "1\n1")
+        v.stop()
+        v.start()
+        for i in (2, 3):
+            publish("a", str(i))
+            settle(v, "a", i)
+        wait_until(lambda: v.sql(seen) == "3\n3", what="both have seen the first page's versions")
+        equal(told(v, "s")[4:], [["a1-2+2-x"], ["a2-3+3-2"]])
+        equal(told(v, "m")[3:], [["a1-3+3-x"]])
+
+
 @test("pages named twice are one, three values hold on each page, and ALTER starts anew")
 def _():
     with fresh() as v:
