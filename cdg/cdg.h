@@ -142,31 +142,60 @@ int64_t cdg_oldest_needed_by(const struct cdg *g, int64_t page_id, int64_t senti
 
 enum cdg_result { CDG_C, CDG_N, CDG_U };
 
-struct cdg_node_view {
-    uint64_t id;
-    enum cdg_op op;
-    const char *text;     /* a question as the language writes it, roughly; else "AND", … */
-    uint64_t left, right; /* 0: none */
-    uint32_t refs;        /* by members, composites and plans */
-    bool was_asked;
-    enum cdg_result
-            last; /* was_asked: what it was found to be the last time, on whatever page */
-    int64_t last_old, last_new;
+/* What was found of a node for its group's newest pair. */
+struct cdg_last {
+    enum cdg_result result;
+    const char *reason; /* U: why, "" if that was not kept */
+    bool differs;       /* it keeps a state, and others in the group were told otherwise */
+    int64_t old_version, new_version;
+    msec at; /* as cdg_plan_note was told */
 };
-typedef void cdg_node_fn(const struct cdg_node_view *view, void *arg);
-void cdg_each_node(const struct cdg *g, cdg_node_fn *fn, void *arg); /* in no order */
+
+enum { CDG_SHARERS_SHOWN = 10 };
+
+/* Other sentinels. */
+struct cdg_sharers {
+    int64_t ids[CDG_SHARERS_SHOWN]; /* the first of them */
+    size_t total;
+};
+
+struct cdg_group_view {
+    uint64_t number; /* among the page's groups, from 1 */
+    struct cdg_compare compare;
+    size_t members; /* sentinels, with one part or several */
+};
+
+struct cdg_node_view {
+    uint64_t id; /* of the node, which groups may share */
+    enum cdg_op op;
+    const struct cdg_leaf *leaf;      /* CDG_LEAF */
+    uint64_t left, right;             /* 0: none */
+    const struct cdg_sharers *shared; /* who else in the group asks it; NULL: not counted */
+    const struct cdg_last *last;      /* NULL: it was not asked since it is there */
+};
 
 struct cdg_member_view {
-    uint64_t group; /* the same for members of one group */
-    struct cdg_compare compare;
-    int64_t waiting; /* versions still to come until its next pair, after `latest` */
     int64_t sentinel_id;
+    unsigned part;
+    int64_t waiting; /* versions still to come until its next pair, after `latest` */
+    int64_t base;    /* position: the old side of that pair */
     uint64_t root;
 };
-typedef void cdg_member_fn(const struct cdg_member_view *view, void *arg);
-/* Group by group. */
-void cdg_each_member(
-        const struct cdg *g, int64_t page_id, int64_t latest, cdg_member_fn *fn, void *arg);
+
+struct cdg_viewer {
+    void (*group)(const struct cdg_group_view *view, void *arg);
+    void (*node)(const struct cdg_node_view *view, void *arg);
+    void (*member)(const struct cdg_member_view *view, void *arg);
+};
+
+/* Group by group: the group, each of its nodes once, operands before what is above them, and
+ * its members. */
+void cdg_view_page(const struct cdg *g, int64_t page_id, int64_t latest,
+        const struct cdg_viewer *to, void *arg);
+/* One sentinel's group, and for each of its parts, in order: its nodes, each once, then the
+ * member.  Nothing when it has not joined. */
+void cdg_view_sentinel(const struct cdg *g, int64_t page_id, int64_t sentinel_id,
+        int64_t latest, const struct cdg_viewer *to, void *arg);
 
 /* ---- plans: taken and given back on the loop thread, run anywhere --------------------- */
 
@@ -175,7 +204,9 @@ struct cdg_plan;
 /* What is to be done for this version of the page; NULL when no member wants anything of
  * it (nobody watches, or it is everybody's first). */
 struct cdg_plan *cdg_plan_take(struct cdg *g, int64_t page_id, int64_t version);
-void cdg_plan_give_back(struct cdg *g, struct cdg_plan *p); /* NULL is fine */
+/* What its run found came to pass: from now on it is what was found last, for people. */
+void cdg_plan_note(struct cdg *g, struct cdg_plan *p, msec at); /* NULL is fine */
+void cdg_plan_give_back(struct cdg *g, struct cdg_plan *p);     /* NULL is fine */
 
 /* Somebody who counts for himself: of a page's versions he has seen some, and his members'
  * "versions" are his positions.  What he calls position `position - 1` is the version

@@ -25,13 +25,7 @@ struct cdg_node {
     void *prepared;               /* by the kind, read-only once made */
     const char *key;              /* a leaf's canonical form */
 
-    uint64_t id;
-    struct node_last { /* loop thread: what it was found to be the last time */
-        bool was_asked;
-        enum cdg_result result;
-        int64_t old, new_;
-        uint64_t plan; /* who found it: later plans have higher numbers */
-    } last;
+    uint64_t id;      /* never given twice */
     uint64_t left_at; /* nobody counts it since this plan was the newest */
 };
 
@@ -518,8 +512,9 @@ struct group {
     int64_t phase;   /* every:n: base modulo n - 1 */
     uint64_t number; /* 0: it is gone */
     struct roster *roster;
-    struct node_last last; /* what leaves were found to be that no word led to */
-    int64_t last_base;     /* by members whose base is no later */
+    struct record *last; /* of the plan it was last part of; NULL: none yet */
+    uint32_t last_pair;  /* its pair there, */
+    int64_t last_base;   /* which concerned members whose base is no later */
 };
 
 struct member {
@@ -534,7 +529,7 @@ struct cdg {
     struct node_table nodes;
     struct list spare_pages, spare_groups, spare_members;
     struct list plans; /* that are out, in the order they were taken */
-    size_t ngroups, nplans;
+    size_t ngroups, nplans, record_bytes;
     uint64_t groups_made;
 };
 
@@ -542,6 +537,12 @@ struct page_node *graph_page(const struct cdg *g, int64_t page_id);
 /* The old side of the pair that `version` completes for a group; 0: none.  It is for members
  * whose base is no later. */
 int64_t group_old_version(const struct group *group, int64_t version);
+/* The oldest position a member with this base will compare with, once `latest` was seen: the
+ * old side of its next pair. */
+int64_t member_needs(struct cdg_compare c, int64_t base, int64_t latest);
+/* The sentinel's members at a page; NULL: there is none (more). */
+struct member *member_find(const struct cdg *g, int64_t page_id, int64_t sentinel_id);
+struct member *member_next(const struct member *m);
 
 /* ---- plans: plan.c, run.c ---------------------------------------------------------------- */
 
@@ -561,13 +562,10 @@ struct cdg_plan {
     size_t ngroups;
     int64_t *olds; /* ascending */
     size_t nolds;
-    /* the runner's, for the graph when the plan comes back; asked NULL: it was not run */
+    /* the runner's; NULL: it was not run */
     struct asked_table *asked;
-    struct quiet {
-        bool is_known;
-        enum cdg_result result;
-    } * quiet;        /* by pair: what leaves are that no word led to */
     int64_t compared; /* the new version */
+    struct record *record;
 };
 
 /* What was found of a node for a pair, and for a state where it keeps one. */
@@ -575,6 +573,7 @@ struct asked {
     struct cdg_node *node; /* a runner only reads it */
     uint32_t pair;
     bool is_known, is_collected; /* its state */
+    bool differs; /* it keeps a state, and not everybody's led to the same result */
     enum cdg_result result;
     const char *why, *notice;
     struct answer *answer;       /* of a leaf */
@@ -614,3 +613,32 @@ struct asking {
 const struct asked *asking_of(const struct asking *by, struct cdg_node *node);
 /* summary and detail, for a root that is C. */
 void report_finding(const struct asking *by, struct cdg_node *root, struct cdg_finding *f);
+
+/* ---- records: record.c ------------------------------------------------------------------- */
+
+struct record_entry {
+    uint64_t node; /* its number */
+    uint32_t pair;
+    uint32_t why : 28, result : 2, differs : 1;
+};
+
+struct record_pair {
+    int64_t old_version;
+    enum cdg_result quiet; /* what leaves are that no word led to */
+    uint32_t why;
+};
+
+struct record {
+    unsigned refs; /* by the plan and by groups */
+    bool is_noted;
+    msec at;
+    int64_t new_version;
+    struct record_pair *pairs;
+    struct record_entry *entries; /* in no order */
+    size_t npairs, count, bytes;
+    char *texts; /* reasons */
+};
+
+/* Of a plan that was run; on the thread that ran it. */
+struct record *record_new(const struct cdg_plan *p, const struct pair_run *pairs);
+void record_unref(struct cdg *g, struct record *r); /* NULL is fine */

@@ -14,8 +14,11 @@ static void graph_release(void *arg)
     struct cdg *g = arg;
 
     map_each (m, &g->pages)
-        list_each (l, &container_of(m, struct page_node, by_id)->groups)
-            roster_unref(list_entry(l, struct group, in_page)->roster);
+        list_each (l, &container_of(m, struct page_node, by_id)->groups) {
+            struct group *group = list_entry(l, struct group, in_page);
+            roster_unref(group->roster);
+            record_unref(g, group->last);
+        }
     node_table_done(&g->nodes);
     map_done(&g->pages);
     map_done(&g->members);
@@ -117,10 +120,15 @@ static struct member *member_from(struct map_node *n, int64_t page_id, int64_t s
     return NULL;
 }
 
-static struct member *member_find(const struct cdg *g, int64_t page_id, int64_t sentinel_id)
+struct member *member_find(const struct cdg *g, int64_t page_id, int64_t sentinel_id)
 {
     return member_from(
             map_first(&g->members, member_hash(page_id, sentinel_id)), page_id, sentinel_id);
+}
+
+struct member *member_next(const struct member *m)
+{
+    return member_from(map_next(&m->by_id), m->group->page->id, entry_of(m)->sentinel_id);
 }
 
 /* That part of it; NULL: it has not joined. */
@@ -130,7 +138,7 @@ static struct member *part_find(
     struct member *m = member_find(g, page_id, sentinel_id);
 
     while (m && entry_of(m)->part != part)
-        m = member_from(map_next(&m->by_id), page_id, sentinel_id);
+        m = member_next(m);
     return m;
 }
 
@@ -219,6 +227,7 @@ static void group_leave_if_empty(struct cdg *g, struct group *group)
     if (group->roster->count) /* (1) */
         return;
     roster_unref(group->roster);
+    record_unref(g, group->last);
     group->number = 0;
     list_remove(&group->in_page);
     keep(&g->spare_groups, group);
@@ -272,7 +281,7 @@ int64_t group_old_version(const struct group *group, int64_t version)
     return old > 0 ? old : 0; /* (3) is for each member */
 }
 
-static int64_t member_needs(struct cdg_compare c, int64_t base, int64_t latest)
+int64_t member_needs(struct cdg_compare c, int64_t base, int64_t latest)
 {
     int64_t step = c.n - 1;
 
@@ -318,7 +327,7 @@ void cdg_stats_get(const struct cdg *g, struct cdg_stats *ret_stats)
             .questions = g->nodes.leaves,
             .composites = g->nodes.composites,
             .plans = g->nplans,
-            .bytes = arena_bytes(g->life)};
+            .bytes = arena_bytes(g->life) + g->record_bytes};
     map_each (m, &g->pages)
         list_each (l, &container_of(m, struct page_node, by_id)->groups)
             ret_stats->bytes += roster_bytes(list_entry(l, struct group, in_page)->roster);

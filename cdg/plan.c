@@ -129,31 +129,11 @@ struct cdg_plan *cdg_plan_take(struct cdg *g, int64_t page_id, int64_t version)
     return cdg_plan_take_looks(g, &look, 1);
 }
 
-/* What was found, for people who look at the graph. */
-static void note_last(const struct cdg_plan *p)
-{
-    for (size_t i = 0; i <= p->asked->mask; i++) {
-        const struct asked *a = p->asked->slots[i];
-        if (a && a->is_known)
-            a->node->last = (struct node_last){
-                    true, a->result, p->olds[a->pair], p->compared, p->number};
-    }
-    for (size_t i = 0; i < p->ngroups; i++) {
-        const struct plan_group *pg = &p->groups[i];
-        if (!p->quiet[pg->pair].is_known || pg->group->number != pg->number)
-            continue;
-        pg->group->last = (struct node_last){
-                true, p->quiet[pg->pair].result, p->olds[pg->pair], p->compared, p->number};
-        pg->group->last_base = pg->old;
-    }
-}
-
 void cdg_plan_give_back(struct cdg *g, struct cdg_plan *p)
 {
     if (!p)
         return;
-    if (p->asked)
-        note_last(p);
+    record_unref(g, p->record);
     for (size_t i = 0; i < p->ngroups; i++)
         roster_unref(p->groups[i].roster);
     list_remove(&p->in_graph);

@@ -261,7 +261,9 @@ static void run_keeping(struct asking by, struct cdg_node *root, struct cdg_verd
         if (!a)
             continue;
         struct asked *last = asked_get(by.shared, a->node, by.pair->number);
+        last->differs |= last->is_known && last->result != a->result;
         last->result = a->result;
+        last->why = a->why;
         last->is_known = true;
     }
 }
@@ -291,7 +293,6 @@ static struct pair_run *pairs_new(
     struct cdg_plan *p = r->plan;
     struct pair_run *pairs = arena_array_of(r->life, p->nolds, struct pair_run);
 
-    p->quiet = arena_array_of(p->life, p->nolds, struct quiet);
     for (size_t i = 0; i < p->nolds; i++) {
         struct pair_run *pair = &pairs[i];
         *pair = (struct pair_run){.number = (uint32_t)i,
@@ -311,7 +312,6 @@ static const struct keyword_hits *look_for_keywords(struct run *r, const struct 
     struct question q = {
             .old = pair->old, .new_ = pair->new_, .cache = &pair->cache, .life = r->shared};
 
-    r->plan->quiet[g->pair] = (struct quiet){true, pair->quiet->result};
     return pair->quiet->result == CDG_U
                    ? NULL
                    : keyword_index_look(g->roster->keywords, &q, r->shared);
@@ -376,6 +376,7 @@ size_t cdg_plan_run_states(struct cdg_plan *p, const struct cdg_version *new_ver
     r.pairs = pairs_new(&r, new_version, old);
     for (size_t i = 0; i < p->ngroups; i++)
         run_group(&r, &p->groups[i]);
+    p->record = record_new(p, r.pairs);
     *ret_verdicts = r.verdicts;
     return r.count;
 }

@@ -1,6 +1,7 @@
 /* vigil explain: the events, rules, graph nodes and fetches of a sentinel, before or after it
  * is installed. */
 #include "engine/commands.h"
+#include "engine/engine_int.h"
 #include "engine/explain.h"
 #include "page/page.h"
 #include "engine/request.h"
@@ -46,6 +47,64 @@ static void put_last(struct buf *out, const struct explain_last *last)
     buf_putc(out, '\n');
 }
 
+static void put_groups(struct buf *out, const struct explained_graph *g)
+{
+    for (size_t i = 0; i < g->ngroups; i++) {
+        const struct explained_group *at = &g->groups[i];
+        buf_printf(out, "%-10s%s: %s, %s", i ? "" : "groups", at->url, at->stream, at->compare);
+        if (at->base_version)
+            buf_printf(out, ", base version %lld", (long long)at->base_version);
+        buf_printf(out, ", %lld version%s to come; ", (long long)at->waiting,
+                at->waiting == 1 ? "" : "s");
+        if (at->sentinels == 1)
+            buf_puts(out, "nobody else is in it\n");
+        else
+            buf_printf(out, "%lld sentinels are in it\n", (long long)at->sentinels);
+    }
+}
+
+static void put_result(struct buf *out, const struct explained_node *n)
+{
+    char at[TIME_TEXT_SIZE];
+    buf_printf(out, ": %s", n->result);
+    if (n->reason)
+        buf_printf(out, " (%s)", n->reason);
+    if (n->differs)
+        buf_puts(out, " for one of those who share it, otherwise for another");
+    if (n->old_version)
+        buf_printf(out, ", version %lld→%lld", (long long)n->old_version,
+                (long long)n->new_version);
+    buf_printf(out, ", %s", time_iso(n->at, at));
+}
+
+/* `was_asked`: it has found something before, perhaps for another engine. */
+static void put_nodes(struct buf *out, const struct explained *x, bool was_asked)
+{
+    const struct explained_graph *g = &x->graph;
+    char since[TIME_TEXT_SIZE];
+    for (size_t i = 0; i < g->nnodes; i++) {
+        const struct explained_node *n = &g->nodes[i];
+        buf_printf(out, "%-10s%s%s%s%s", i ? "" : "graph", n->alias ? n->alias : "",
+                n->alias ? "." : "", n->question,
+                n->is_whole && n->of[0] ? " (the whole condition)" : "");
+        if (n->result)
+            put_result(out, n);
+        else if (g->since != MSEC_NEVER && sentinel_is_active(x->sentinel))
+            buf_printf(out, ": not compared %s%s",
+                    was_asked ? "since the engine started " : "yet",
+                    was_asked ? time_iso(g->since, since) : "");
+        put_names(out, &n->shared_with, "; shared with ");
+        buf_putc(out, '\n');
+    }
+    if (x->sentinel->further)
+        buf_printf(out, "%-10s%s (the whole condition): put together of these\n",
+                g->nnodes ? "" : "graph", x->words.monitor);
+    if (was_asked && g->since == MSEC_NEVER)
+        buf_printf(out,
+                "%-10sno engine answers: what single nodes were found to be is not known\n",
+                "");
+}
+
 static void put_text(
         struct buf *out, const struct explained *x, const struct explain_last *last)
 {
@@ -65,14 +124,9 @@ static void put_text(
     buf_putc(out, '\n');
     for (size_t i = 0; i < x->page->nframes; i++)
         buf_printf(out, "%-10s%s\n", i ? "" : "frames", x->page->frames[i]);
-    for (size_t i = 0; i < x->nnodes; i++) {
-        const struct explained_node *n = &x->nodes[i];
-        buf_printf(out, "%-10s%s%s%s (%s)", i ? "" : "graph", n->alias ? n->alias : "",
-                n->alias ? "." : "", n->question,
-                n->is_whole ? "the whole expression" : x->words.compare);
-        put_names(out, &n->shared_with, "; shared with ");
-        buf_putc(out, '\n');
-    }
+    if (s->enabled && s->phase != PHASE_ENDED)
+        put_groups(out, &x->graph);
+    put_nodes(out, x, last->result != NULL);
     put_last(out, last);
     buf_printf(out, "next      %s: %s\n",
             x->next_fetch == MSEC_NEVER ? "no fetch" : time_iso(x->next_fetch, at),
@@ -92,20 +146,6 @@ static void key_text(struct json *j, const char *key, const char *text)
     json_text(j, text);
 }
 
-static void key_names(struct json *j, const char *key, const struct explained_names *n)
-{
-    json_key(j, key);
-    json_object_begin(j);
-    json_key(j, "count");
-    json_int(j, (int64_t)n->total);
-    json_key(j, "names");
-    json_array_begin(j);
-    for (size_t i = 0; i < n->shown; i++)
-        json_text(j, n->names[i]);
-    json_array_end(j);
-    json_object_end(j);
-}
-
 static void put_json_events(struct json *j, const struct explained *x)
 {
     json_key(j, "events");
@@ -115,7 +155,7 @@ static void put_json_events(struct json *j, const struct explained *x)
         key_text(j, "name", x->events[i].name);
         key_text(j, "expression", x->events[i].expression);
         key_text(j, "when", x->events[i].when);
-        key_names(j, "listeners", &x->events[i].listeners);
+        explained_names_put(j, "listeners", &x->events[i].listeners);
         json_object_end(j);
     }
     json_array_end(j);
@@ -125,22 +165,6 @@ static void put_json_events(struct json *j, const struct explained *x)
         json_object_begin(j);
         key_text(j, "on", x->rules[i].on);
         key_text(j, "do", x->rules[i].action);
-        json_object_end(j);
-    }
-    json_array_end(j);
-}
-
-static void put_json_nodes(struct json *j, const struct explained *x)
-{
-    json_key(j, "nodes");
-    json_array_begin(j);
-    for (size_t i = 0; i < x->nnodes; i++) {
-        json_object_begin(j);
-        key_text(j, "question", x->nodes[i].question);
-        key_text(j, "alias", x->nodes[i].alias);
-        json_key(j, "is_whole");
-        json_bool(j, x->nodes[i].is_whole);
-        key_names(j, "shared_with", &x->nodes[i].shared_with);
         json_object_end(j);
     }
     json_array_end(j);
@@ -177,13 +201,13 @@ static void put_json(
     put_json_events(&j, x);
     key_text(&j, "url", x->sentinel->url);
     key_text(&j, "stream", x->stream);
-    key_names(&j, "stream_shared_with", &x->stream_with);
+    explained_names_put(&j, "stream_shared_with", &x->stream_with);
     json_key(&j, "frames");
     json_array_begin(&j);
     for (size_t i = 0; i < x->page->nframes; i++)
         json_text(&j, x->page->frames[i]);
     json_array_end(&j);
-    put_json_nodes(&j, x);
+    explained_graph_put(&j, &x->graph);
     put_json_last(&j, last);
     key_text(&j, "next_fetch_at",
             x->next_fetch == MSEC_NEVER ? NULL : time_iso(x->next_fetch, at));
@@ -272,6 +296,19 @@ static enum err last_of(struct cli *c, struct store *store, const struct sentine
     return OK;
 }
 
+/* What only a running engine knows. */
+static void ask_engine(struct cli *c, struct explained *x)
+{
+    const char *path = cli_control(c);
+    struct fault f = {0};
+    char *answer;
+    if (!path || x->sentinel->id <= 0)
+        return;
+    const char *question = arena_printf(c->life, "explain %s", x->sentinel->name);
+    if (control_ask(path, question, c->life, &f, &answer) == OK)
+        explained_graph_read(c->life, answer, x->sentinel->definition, &x->graph);
+}
+
 struct explaining {
     struct cli *c;
     struct store *store; /* NULL: there is no database */
@@ -290,6 +327,7 @@ static int explain_one(struct explaining *e, const struct sentinel *s)
     SCRATCH struct arena *scratch = arena_new(NULL, "explain");
     BUF(out, ANSWER_MAX);
     struct explained *x = explain(scratch, &e->directory, s, &page, e->now);
+    ask_engine(e->c, x);
     if (e->c->json)
         put_json(&out, x, &last);
     else

@@ -1,4 +1,5 @@
-/* The engine's own door: a unix socket that answers `status`, `settings` and `graph`.
+/* The engine's own door: a unix socket that answers `status`, `settings`, `graph` and
+ * `explain NAME`.
  *
  * It needs no database, so it can say that the database is away.  A question is one line, the
  * answer is everything until the connection closes.  The socket lies in a directory only the
@@ -14,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { QUESTION_MAX = 64, ANSWER_MAX = 64 << 20, CALLERS_MAX = 16 };
+enum { QUESTION_MAX = 128, ANSWER_MAX = 64 << 20, CALLERS_MAX = 16 };
 
 struct caller {
     struct list link;
@@ -53,6 +54,8 @@ static void answer(struct caller *c)
         engine_status_json(e, &c->answer);
     else if (strcmp(c->question, "graph") == 0)
         engine_graph_dot(e, &c->answer);
+    else if (strncmp(c->question, "explain ", 8) == 0)
+        engine_explain_json(e, c->question + 8, &c->answer);
     else if (strcmp(c->question, "settings") == 0)
         settings_json(e->settings, &c->answer);
     else

@@ -245,8 +245,13 @@ static void bring_back(struct engine *e)
         life_prepare(e, container_of(n, struct sentinel, by_id));
     map_each (n, &e->directory.by_id)
         life_resume(e, container_of(n, struct sentinel, by_id));
-    map_each (n, &e->pages_by_id)
-        webpage_resume(container_of(n, struct webpage, by_id));
+    map_each (n, &e->pages_by_id) {
+        struct webpage *p = container_of(n, struct webpage, by_id);
+        if (p->lives)
+            webpage_resume(p);
+        else
+            webpage_free_if_unused(p); /* it only keeps changes of those who went elsewhere */
+    }
     msec present = engine_mono(e);
     led_wake(e->led, present, steady_wall(e, present));
     map_each (n, &e->directory.by_id)

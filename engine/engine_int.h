@@ -151,8 +151,6 @@ struct places {
 /* Its places as its definition says; what it had before is given up later. */
 void places_take_up(struct life *l);
 void places_give_up(struct places old);
-/* Whoever had them goes elsewhere, but its changes there stay. */
-void places_remain(const struct life *l);
 struct places places_hold(const struct life *l);   /* its pages stay until given up */
 struct sight *place_sight(const struct place *at); /* the sentinel's, of that page */
 
@@ -248,7 +246,7 @@ struct webpage {
     int64_t quick_version;         /* which is that of this version */
 
     struct fetch_transfer *transfer; /* under way */
-    bool has_history;        /* the store keeps it for changes of those who went elsewhere */
+    bool is_back;                    /* read again for the plan that is being carried out */
     bool busy;               /* from the start of a fetch until all it led to is committed */
     bool in_round;           /* see round.c */
     bool overdue;            /* and that was written down */
@@ -271,6 +269,7 @@ struct webpage {
 
 /* The page a sentinel names, made when it is not there yet. */
 struct webpage *webpage_of(struct engine *e, const struct sentinel *s, unsigned place);
+struct webpage *webpage_find(const struct engine *e, int64_t id); /* NULL: nobody watches it */
 struct webpage *webpage_load(struct engine *e, const struct store_page *row);
 void webpage_free_if_unused(struct webpage *p);
 void webpage_free(struct webpage *p);
@@ -299,7 +298,8 @@ void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fet
 
 /* ---- webfetch.c: what a fetch of it does --------------------------------------------- */
 
-/* After a restart: a wait that was asked for, or that we owe, goes on. */
+/* What was read from the store has its streams: a wait that was asked for, or that we owe,
+ * goes on. */
 void webpage_resume(struct webpage *p);
 /* The stream wants to see the page as it is now. */
 void webpage_want(struct webpage *p, struct stream *s);
@@ -379,3 +379,6 @@ void engine_status_json(struct engine *e, struct buf *out);
 
 /* graph.c: the event graph, the pages and who listens, in Graphviz's language. */
 void engine_graph_dot(struct engine *e, struct buf *out);
+
+/* explain_engine.c: where a sentinel stands in the graph, and what its nodes last were. */
+void engine_explain_json(struct engine *e, const char *name, struct buf *out);

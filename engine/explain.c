@@ -1,9 +1,10 @@
 #include "engine/explain.h"
+#include "engine/question.h"
 #include "fetch/learn.h"
 
-enum { NAMES_SHOWN = 10, TEXT_MAX = 1 << 20, CHAIN_MAX = 20 };
+enum { NAMES_SHOWN = CDG_SHARERS_SHOWN, CHAIN_MAX = 20 };
 
-static void name_add(struct arena *life, struct explained_names *to, const char *name)
+void explained_name(struct arena *life, struct explained_names *to, const char *name)
 {
     if (!to->names)
         to->names = arena_array_of(life, NAMES_SHOWN, const char *);
@@ -131,7 +132,7 @@ static void lifespan_events(struct arena *life, const struct directory *d, struc
         for (size_t i = 0; i < countof(points); i++)
             if (points[i]->of && hangs_on_other(points[i]) &&
                     grammar_name_equal(points[i]->of, s->name))
-                name_add(life, &x->events[points[i]->kind == GRAMMAR_TIME_END].listeners,
+                explained_name(life, &x->events[points[i]->kind == GRAMMAR_TIME_END].listeners,
                         other->name);
     }
     x->rules[0] = (struct explained_rule){x->events[0].name,
@@ -156,10 +157,46 @@ static msec entry(const struct sentinel *s)
                                                                     : s->starts_at;
 }
 
-static bool shares_stream(const struct sentinel *a, const struct sentinel *b)
+/* A sentinel at one of its pages. */
+struct standing {
+    const struct sentinel *sentinel;
+    unsigned place;
+};
+
+static const char *url_of(const struct standing *at)
 {
-    if (a == b || b->phase == PHASE_ENDED || !b->enabled || strcmp(a->url, b->url) != 0 ||
-            a->fetch_every != b->fetch_every)
+    const struct sentinel *s = at->sentinel;
+    return at->place ? s->further->all[at->place - 1].url : s->url;
+}
+
+static int64_t page_id_of(const struct standing *at)
+{
+    const struct sentinel *s = at->sentinel;
+    return at->place ? s->further->all[at->place - 1].page_id : s->page_id;
+}
+
+static unsigned places_of(const struct sentinel *s)
+{
+    return 1 + (s->further ? s->further->count : 0);
+}
+
+/* Pages are known by their numbers once they are installed; before, by what is asked of them.
+ */
+static bool is_same_page(const struct standing *a, const struct standing *b)
+{
+    if (page_id_of(a) && page_id_of(b))
+        return page_id_of(a) == page_id_of(b);
+    SCRATCH struct arena *scratch = arena_new(NULL, "pages");
+    return strcmp(url_of(a), url_of(b)) == 0 &&
+           strcmp(sentinel_words(a->sentinel, scratch).request,
+                   sentinel_words(b->sentinel, scratch).request) == 0;
+}
+
+static bool shares_stream(const struct standing *at, const struct standing *other)
+{
+    const struct sentinel *a = at->sentinel, *b = other->sentinel;
+    if (a == b || b->phase == PHASE_ENDED || !b->enabled || a->fetch_every != b->fetch_every ||
+            !is_same_page(at, other))
         return false;
     if (a->fetch_every == 0)
         return true;
@@ -208,79 +245,85 @@ static void fetch_rule(
 
 /* ---- the graph ----------------------------------------------------------------------- */
 
-static const char *leaf_text(struct arena *life, const struct grammar_leaf *l)
+/* Positions are only compared with each other; this one leaves room to look back. */
+enum { NEWEST_POSITION = CDG_COMPARE_MAX };
+
+static const struct sight *sight_of(const struct standing *at)
 {
-    BUF(text, TEXT_MAX);
-    grammar_print_leaf(&text, l);
-    return arena_strdup(life, buf_text(&text));
+    const struct sentinel *s = at->sentinel;
+    return at->place ? &s->further->all[at->place - 1].sight : &s->sight;
 }
 
-static size_t leaves(const struct grammar_change *c)
+/* Joins a graph made for this explanation with what it asks of the page. */
+static void ask(struct cdg *g, int64_t page_id, const struct standing *at)
 {
-    size_t n = c->op == GRAMMAR_LEAF;
-    for (unsigned i = 0; i < c->n_kids; i++)
-        n += leaves(c->kids[i]);
-    return n;
-}
-
-static void add_leaves(struct arena *life, const struct grammar_change *c, struct explained *x)
-{
-    for (unsigned i = 0; i < c->n_kids; i++)
-        add_leaves(life, c->kids[i], x);
-    if (c->op == GRAMMAR_LEAF)
-        x->nodes[x->nnodes++] = (struct explained_node){
-                .question = leaf_text(life, c->leaf),
-                .alias = x->sentinel->further ? c->leaf->alias : NULL,
-                .is_elsewhere = c->leaf->page > 0,
-        };
-}
-
-static bool has_leaf(
-        struct arena *scratch, const struct grammar_change *c, const char *question)
-{
-    if (c->op == GRAMMAR_LEAF)
-        return strcmp(leaf_text(scratch, c->leaf), question) == 0;
-    for (unsigned i = 0; i < c->n_kids; i++)
-        if (has_leaf(scratch, c->kids[i], question))
-            return true;
-    return false;
-}
-
-/* Whoever is in the same stream with the same compare option shares the nodes it has too. */
-static void share_nodes(struct arena *life, const struct sentinel *other, struct explained *x)
-{
-    SCRATCH struct arena *scratch = arena_new(NULL, "share");
-    const struct grammar_definition *d = sentinel_parse(other, scratch);
-    struct sentinel_words words = sentinel_words(other, scratch);
-    if (!d || strcmp(words.compare, x->words.compare) != 0)
+    SCRATCH struct arena *scratch = arena_new(NULL, "ask");
+    const struct grammar_definition *d = sentinel_parse(at->sentinel, scratch);
+    const struct sight *sight = sight_of(at);
+    const struct cdg_expr *expr;
+    struct cdg_joint_part whole = {.expr = NULL};
+    const struct cdg_joint_part *parts = &whole;
+    size_t n = 1;
+    if (!d || question_of_pages(scratch, d, NULL, &expr) != OK)
         return;
-    for (size_t i = 0; i < x->nnodes; i++) {
-        struct explained_node *n = &x->nodes[i];
-        if (n->is_elsewhere || (n->is_whole && x->sentinel->further))
+    whole.expr = expr;
+    if (at->sentinel->further && cdg_joint_form(scratch, expr, NULL, &parts, &n) != OK)
+        return;
+    struct cdg_subscription sub = {
+            .page_id = page_id,
+            .sentinel_id = at->sentinel->id,
+            .compare = question_compare(d->compare),
+            .base_version = !sight->last_version ? 0
+                            : sight->seen.count
+                                    ? NEWEST_POSITION - ((int64_t)sight->seen.count - 1)
+                                    : NEWEST_POSITION,
+    };
+    for (size_t i = 0; i < n; i++) {
+        if (parts[i].place != at->place)
             continue;
-        if (n->is_whole ? strcmp(words.monitor, n->question) == 0
-                        : has_leaf(scratch, d->monitor, n->question))
-            name_add(life, &n->shared_with, other->name);
+        sub.part = (unsigned)i;
+        sub.expr = parts[i].expr;
+        if (cdg_join(g, &sub, NULL) != OK)
+            return; /* only what this Vigil cannot run */
     }
 }
 
+/* The graph as the definitions make it: what an engine would build. */
 static void graph_nodes(struct arena *life, const struct directory *d, struct explained *x)
 {
-    const struct grammar_definition *def = sentinel_parse(x->sentinel, life);
-    CHECK(def);
-    size_t n = leaves(def->monitor);
-    x->nodes = arena_array_of(life, n + 1, struct explained_node);
-    add_leaves(life, def->monitor, x);
-    if (def->monitor->op != GRAMMAR_LEAF)
-        x->nodes[x->nnodes++] =
-                (struct explained_node){.question = x->words.monitor, .is_whole = true};
-    map_each (pos, &d->by_id) {
-        struct sentinel *other = container_of(pos, struct sentinel, by_id);
-        if (!shares_stream(x->sentinel, other))
-            continue;
-        name_add(life, &x->stream_with, other->name);
-        share_nodes(life, other, x);
+    SCRATCH struct arena *scratch = arena_new(NULL, "graph");
+    const struct sentinel *s = x->sentinel;
+    unsigned n = places_of(s);
+    struct cdg *g = cdg_new(scratch);
+    struct explain_spot *spots = arena_array_of(scratch, n, struct explain_spot);
+    for (unsigned i = 0; i < n; i++) {
+        struct standing at = {s, i};
+        const struct sight *sight = sight_of(&at);
+        struct seen *seen = arena_new_of(scratch, struct seen);
+        *seen = sight->seen.count
+                        ? sight->seen
+                        : (struct seen){.all = (int64_t *)&sight->last_version, .count = 1};
+        spots[i] = (struct explain_spot){
+                .page_id = (int64_t)i + 1,
+                .position = sight->last_version ? NEWEST_POSITION : 0,
+                .seen = seen,
+                .url = url_of(&at),
+                .stream = x->words.fetch,
+        };
+        ask(g, spots[i].page_id, &at);
     }
+    map_each (pos, &d->by_id) {
+        struct standing other = {container_of(pos, struct sentinel, by_id), 0};
+        for (; other.place < places_of(other.sentinel); other.place++)
+            for (unsigned i = 0; i < n; i++) {
+                if (!shares_stream(&(struct standing){s, i}, &other))
+                    continue;
+                if (i == 0)
+                    explained_name(life, &x->stream_with, other.sentinel->name);
+                ask(g, spots[i].page_id, &other);
+            }
+    }
+    explain_graph(life, d, g, s, spots, &x->graph);
 }
 
 struct explained *explain(struct arena *life, const struct directory *d,

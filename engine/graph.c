@@ -4,6 +4,7 @@
  * strangers: every label is escaped here, once.
  */
 #include "engine/engine_int.h"
+#include "engine/question.h"
 
 /* What the engine calls an event of the detector. */
 struct label {
@@ -125,59 +126,113 @@ static void draw_sentinel(struct buf *out, const struct sentinel *s)
     buf_puts(out, "\"];\n");
 }
 
+/* What a stream sees, group by group. */
+struct groups {
+    struct drawing *drawing;
+    struct stream *stream;
+    uint64_t drawn; /* the newest one */
+    struct cdg_compare compare;
+    bool is_labelled;
+};
+
+static void draw_group(const struct cdg_group_view *v, void *arg)
+{
+    struct groups *g = arg;
+    g->drawn = v->number;
+    g->compare = v->compare;
+    g->is_labelled = false;
+}
+
+/* A node is asked in several groups, and found to be something in each. */
+static void put_node_name(struct buf *out, const struct groups *g, uint64_t id)
+{
+    buf_printf(out, "n%lld_%llu_%llu", (long long)g->stream->id, (unsigned long long)g->drawn,
+            (unsigned long long)id);
+}
+
+static void draw_operand(const struct groups *g, uint64_t from, uint64_t to)
+{
+    struct buf *out = g->drawing->out;
+    buf_puts(out, "    ");
+    if (from)
+        put_node_name(out, g, from);
+    else
+        buf_printf(out, "g%lld_%llu", (long long)g->stream->id, (unsigned long long)g->drawn);
+    buf_puts(out, " -> ");
+    put_node_name(out, g, to);
+    buf_puts(out, ";\n");
+}
+
+static void put_question(struct buf *out, const struct cdg_node_view *v)
+{
+    static const char *const operators[] = {
+            [CDG_AND] = "AND", [CDG_OR] = "OR", [CDG_NOT] = "NOT"};
+    char shown[200];
+    BUF(text, 1 << 20);
+    if (v->op == CDG_LEAF)
+        question_print_leaf(&text, v->leaf);
+    else
+        buf_puts(&text, operators[v->op]);
+    str_copy(shown, sizeof shown, buf_text(&text));
+    put_label(out, shown);
+    buf_puts(out, strlen(shown) < text.len ? "…" : "");
+}
+
 /* A question or a composite, with what it was found to be the last time. */
 static void draw_question(const struct cdg_node_view *v, void *arg)
 {
     static const char *const words[] = {
             [CDG_C] = "changed", [CDG_N] = "unchanged", [CDG_U] = "not computed"};
-    struct drawing *d = arg;
-    unsigned long long id = v->id;
-    buf_printf(
-            d->out, "    n%llu [shape=%s label=\"", id, v->op == CDG_LEAF ? "note" : "diamond");
-    put_label(d->out, v->text);
-    if (v->was_asked)
-        buf_printf(d->out, "\\n%s, v%lld→v%lld", words[v->last], (long long)v->last_old,
-                (long long)v->last_new);
-    buf_puts(d->out, "\"];\n");
+    const struct groups *g = arg;
+    struct buf *out = g->drawing->out;
+    buf_puts(out, "    ");
+    put_node_name(out, g, v->id);
+    buf_printf(out, " [shape=%s label=\"", v->op == CDG_LEAF ? "note" : "diamond");
+    put_question(out, v);
+    if (v->last) {
+        buf_printf(out, "\\n%s, v%lld→v%lld", words[v->last->result],
+                (long long)v->last->old_version, (long long)v->last->new_version);
+        if (*v->last->reason) {
+            buf_puts(out, "\\n");
+            put_label(out, v->last->reason);
+        }
+    }
+    buf_puts(out, "\"];\n");
+    if (v->op == CDG_LEAF)
+        draw_operand(g, 0, v->id);
     if (v->left)
-        buf_printf(d->out, "    n%llu -> n%llu;\n", (unsigned long long)v->left, id);
+        draw_operand(g, v->left, v->id);
     if (v->right)
-        buf_printf(d->out, "    n%llu -> n%llu;\n", (unsigned long long)v->right, id);
+        draw_operand(g, v->right, v->id);
 }
 
-struct groups {
-    struct drawing *drawing;
-    struct stream *stream;
-    uint64_t drawn; /* the newest one */
-};
-
-static void draw_group(struct groups *g, const struct cdg_member_view *v)
+/* How long a group waits its members know. */
+static void label_group(struct groups *g, const struct cdg_member_view *v)
 {
     static const char *const words[] = {
             [CDG_PAIRWISE] = "pairwise", [CDG_MOVING] = "moving", [CDG_EVERY] = "every"};
     struct buf *out = g->drawing->out;
     long long stream = g->stream->id;
-    unsigned long long number = v->group;
-    g->drawn = v->group;
+    unsigned long long number = g->drawn;
+    g->is_labelled = true;
     buf_printf(out, "    g%lld_%llu [shape=component label=\"%s", stream, number,
-            words[v->compare.kind]);
-    if (v->compare.kind != CDG_PAIRWISE)
-        buf_printf(out, ":%u", v->compare.n);
+            words[g->compare.kind]);
+    if (g->compare.kind != CDG_PAIRWISE)
+        buf_printf(out, ":%u", g->compare.n);
     buf_printf(out, "\\n%lld version%s to come\"];\n", (long long)v->waiting,
             v->waiting == 1 ? "" : "s");
     buf_printf(out, "    t%lld -> g%lld_%llu;\n", stream, stream, number);
 }
 
-/* The group is what it compares, the node what it asks. */
 static void draw_member(const struct cdg_member_view *v, void *arg)
 {
     struct groups *g = arg;
     struct buf *out = g->drawing->out;
-    if (v->group != g->drawn)
-        draw_group(g, v);
-    buf_printf(out, "    g%lld_%llu -> s%lld;\n    n%llu -> s%lld;\n", (long long)g->stream->id,
-            (unsigned long long)v->group, (long long)v->sentinel_id,
-            (unsigned long long)v->root, (long long)v->sentinel_id);
+    if (!g->is_labelled)
+        label_group(g, v);
+    buf_puts(out, "    ");
+    put_node_name(out, g, v->root);
+    buf_printf(out, " -> s%lld;\n", (long long)v->sentinel_id);
 }
 
 static void draw_pages(struct drawing *d)
@@ -205,8 +260,9 @@ static void draw_pages(struct drawing *d)
                     (long long)s->id, s->period ? "every " : "on change, now ",
                     time_span(s->interval, span), (long long)s->looked);
             buf_printf(out, "    t%lld -> p%lld;\n", (long long)s->id, (long long)p->id);
+            static const struct cdg_viewer viewer = {draw_group, draw_question, draw_member};
             struct groups groups = {.drawing = d, .stream = s};
-            cdg_each_member(e->cdg, s->id, s->position, draw_member, &groups);
+            cdg_view_page(e->cdg, s->id, s->position, &viewer, &groups);
         }
     }
 }
@@ -226,7 +282,6 @@ void engine_graph_dot(struct engine *e, struct buf *out)
     buf_puts(out, "    }\n    subgraph cluster_pages {\n    label=\"pages and sentinels\";\n"
                   "    color=gray;\n");
     draw_pages(&d);
-    cdg_each_node(e->cdg, draw_question, &d);
     buf_printf(out, "    }\n%s}\n", buf_text(&d.edges));
     buf_done(&d.edges);
     map_done(&d.labels);

@@ -428,7 +428,6 @@ void life_altered(struct sentinel *s, bool keeps_place)
     if (!keeps_place) {
         places_leave(l);
         struct places old = {l->places, l->nplaces};
-        places_remain(l);
         places_take_up(l);
         places_give_up(old);
     }

@@ -35,12 +35,6 @@ struct places places_hold(const struct life *l)
     return held;
 }
 
-void places_remain(const struct life *l)
-{
-    for (unsigned i = 0; i < l->nplaces; i++)
-        l->places[i].page->has_history |= l->places[i].page->latest > 1;
-}
-
 void places_give_up(struct places old)
 {
     for (unsigned i = 0; i < old.count; i++) {

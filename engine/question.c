@@ -178,3 +178,63 @@ struct cdg_compare question_compare(struct grammar_compare c)
     };
     return (struct cdg_compare){.kind = kinds[c.kind], .n = c.n};
 }
+
+/* ---- and back, for people -------------------------------------------------------------- */
+
+static enum grammar_type type_of(int kind)
+{
+    for (unsigned t = 0; t < GRAMMAR_TYPE_COUNT; t++)
+        if (cdg_kind_find(grammar_type_name((enum grammar_type)t)) == kind)
+            return (enum grammar_type)t;
+    CHECK(!"every kind has a type");
+    return GRAMMAR_TYPE_COUNT;
+}
+
+static unsigned status_of(enum cdg_status status)
+{
+    unsigned i = 0;
+    while (statuses[i] != status)
+        i++;
+    return i;
+}
+
+static unsigned region_of(enum cdg_region region)
+{
+    unsigned i = 0;
+    while (regions[i] != region)
+        i++;
+    return i;
+}
+
+void question_print_leaf(struct buf *out, const struct cdg_leaf *leaf)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "leaf");
+    struct grammar_leaf l = {
+            .type = type_of(leaf->kind),
+            .raw = leaf->raw,
+            .counted = leaf->counted,
+            .all = leaf->all,
+            .on_text = leaf->on_text,
+            .strict = leaf->strict,
+            .number = leaf->number,
+            .box = leaf->box,
+            .occurrence = leaf->occurrence,
+            .status = (enum grammar_status)status_of(leaf->status),
+            .threshold = !leaf->changed_over ? GRAMMAR_NO_THRESHOLD
+                         : leaf->at_least    ? GRAMMAR_AT_LEAST
+                                             : GRAMMAR_MORE_THAN,
+            .threshold_ppm = (unsigned)(leaf->percent * 10000 + 0.5),
+            .region = (enum grammar_region)region_of(leaf->region),
+            .region_path = leaf->selector,
+            .n_words = (unsigned)leaf->nwords,
+    };
+    l.words = arena_array_of(scratch, leaf->nwords + 1, struct grammar_word);
+    for (size_t i = 0; i < leaf->nwords; i++)
+        l.words[i].text = leaf->words[i];
+    l.pattern = l.type == GRAMMAR_REGEXP ? leaf->text : NULL;
+    l.element = l.type == GRAMMAR_ELEMENT ? leaf->text : NULL;
+    l.containing = l.type == GRAMMAR_ELEMENT  ? leaf->contains
+                   : l.type == GRAMMAR_REGEXP ? NULL
+                                              : leaf->text;
+    grammar_print_leaf(out, &l);
+}

@@ -21,3 +21,6 @@ MUST_USE enum err question_check_selector(
         enum grammar_region language, const char *text, struct fault *f);
 
 struct cdg_compare question_compare(struct grammar_compare c);
+
+/* A leaf of the graph as the language writes it. */
+void question_print_leaf(struct buf *out, const struct cdg_leaf *leaf);

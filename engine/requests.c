@@ -73,7 +73,6 @@ static void replace(struct engine *e, struct sentinel *known, struct sentinel *m
 {
     struct led_event *start, *end;
     struct places held = places_hold(known->life);
-    places_remain(known->life);
     life_give_events(known, &start, &end);
     forget(e, known);
     adopt(e, made, step, start, end);
@@ -95,7 +94,7 @@ static void install(struct engine *e, struct request_subject *s, const struct st
     follow_all(e, made);
 }
 
-static void carry_out(struct engine *e, struct request_plan *plan)
+static void carry_out_steps(struct engine *e, struct request_plan *plan)
 {
     for (size_t i = 0; i < plan->nsteps; i++) {
         struct request_subject *s = &plan->subjects[i];
@@ -126,6 +125,30 @@ static void carry_out(struct engine *e, struct request_plan *plan)
     }
 }
 
+/* Pages that were left are there again before anybody takes them up, and stay until the plan
+ * is carried out: it may leave one and come back. */
+static void carry_out(
+        struct engine *e, struct request_plan *plan, const struct store_taken_up *taken_up)
+{
+    for (const struct store_taken_up *t = taken_up; t; t = t->next) {
+        struct webpage *p = webpage_find(e, t->page.id);
+        if (!p) {
+            p = webpage_load(e, &t->page);
+            p->is_back = true;
+        }
+        p->lives++;
+    }
+    carry_out_steps(e, plan);
+    for (const struct store_taken_up *t = taken_up; t; t = t->next) {
+        struct webpage *p = webpage_find(e, t->page.id);
+        if (p->is_back)
+            webpage_resume(p);
+        p->is_back = false;
+        p->lives--;
+        webpage_free_if_unused(p);
+    }
+}
+
 static void begin_next(struct engine *e);
 
 static void carried_done(struct store_job *job)
@@ -135,7 +158,7 @@ static void carried_done(struct store_job *job)
     engine_answered(e);
     engine_catch_up(e);
     if (job->err == OK) {
-        carry_out(e, c->plan);
+        carry_out(e, c->plan, c->job.ret_taken_up);
         outbox_look(e->outbox); /* ends may have moved */
     } else
         log_error(
@@ -168,6 +191,7 @@ static void begin_next(struct engine *e)
     c->job.request_id = c->request_id;
     c->job.exit_code = c->plan->exit_code;
     c->job.answer = c->plan->answer;
+    c->job.life = c->arena;
     engine_submit(e, &c->job.job);
 }
 
@@ -198,8 +222,10 @@ int requests_run_now(struct engine *e, const char *verb, const char *text, struc
             .owner = e->options.owner,
     };
     struct request_plan *plan = *ret_plan = request_plan_make(life, &context, verb, text);
-    struct store_plan_job job = {
-            .job.kind = STORE_JOB_PLAN, .steps = plan->steps, .nsteps = plan->nsteps};
+    struct store_plan_job job = {.job.kind = STORE_JOB_PLAN,
+            .steps = plan->steps,
+            .nsteps = plan->nsteps,
+            .life = life};
     struct fault f = {0};
     *answer = plan->answer;
     if (plan->exit_code)
@@ -210,7 +236,7 @@ int requests_run_now(struct engine *e, const char *verb, const char *text, struc
         return 2;
     }
     engine_catch_up(e);
-    carry_out(e, plan);
+    carry_out(e, plan, job.ret_taken_up);
     engine_settle(e);
     return 0;
 }

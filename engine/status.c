@@ -44,7 +44,7 @@ static void pages(struct engine *e, struct json *j)
     msec next = MSEC_NEVER;
     map_each (n, &e->pages_by_id) {
         struct webpage *p = container_of(n, struct webpage, by_id);
-        watched += p->lives > 0; /* others are there for their history */
+        watched += p->lives > 0; /* others go when their last fetch is settled */
         failing += p->failures > 0;
         busy += p->busy;
         overdue += p->overdue;
@@ -58,6 +58,7 @@ static void pages(struct engine *e, struct json *j)
     json_key(j, "pages");
     json_object_begin(j);
     key_int(j, "watched", watched);
+    key_int(j, "in_memory", (int64_t)e->pages_by_id.count);
     key_int(j, "failing", failing);
     key_int(j, "busy", busy);
     key_int(j, "postponed", postponed);

@@ -170,6 +170,9 @@ static struct seen seen_before(struct place *at, bool resume, int64_t *room)
     *room = resume               ? sight->last_version
             : at->page->visiting ? at->page->visiting
                                  : at->page->latest;
+    if (*room > at->page->latest &&
+            resume) /* an older engine counted further pages' versions */
+        *room = at->page->latest;
     return (struct seen){.all = room, .count = *room != 0};
 }
 

@@ -100,6 +100,7 @@ static void committed(struct store_job *job)
             char *digest = buf_take(&v->digest, &bytes);
             webpage_cache(p, digest, bytes);
         }
+        cdg_plan_note(e->cdg, v->plan, v->job.fetched_at);
         visit_show(e, p->url, &v->job);
     }
     for (size_t i = 0; i < v->nlooks; i++) {

@@ -35,14 +35,22 @@ static struct webpage *webpage_new(
     return p;
 }
 
-struct webpage *webpage_of(struct engine *e, const struct sentinel *s, unsigned place)
+struct webpage *webpage_find(const struct engine *e, int64_t id)
 {
-    int64_t id = place ? s->further->all[place - 1].page_id : s->page_id;
-    const char *url = place ? s->further->all[place - 1].url : s->url;
     struct map_node *n = map_first(&e->pages_by_id, map_hash_id((uint64_t)id));
     for (; n; n = map_next(n))
         if (container_of(n, struct webpage, by_id)->id == id)
             return container_of(n, struct webpage, by_id);
+    return NULL;
+}
+
+struct webpage *webpage_of(struct engine *e, const struct sentinel *s, unsigned place)
+{
+    int64_t id = place ? s->further->all[place - 1].page_id : s->page_id;
+    const char *url = place ? s->further->all[place - 1].url : s->url;
+    struct webpage *known = webpage_find(e, id);
+    if (known)
+        return known;
     SCRATCH struct arena *scratch = arena_new(NULL, "page");
     return webpage_new(e, id, url, sentinel_words(s, scratch).request);
 }
@@ -135,8 +143,9 @@ void webpage_free(struct webpage *p)
     free(p);
 }
 
-/* A page nobody watches is forgotten here once it is idle; the store keeps or drops its rows.
- */
+/* A page nobody watches is forgotten here once it is idle.  The store drops its rows, or keeps
+ * them for changes of those who went elsewhere; then they come back with the plan that takes it
+ * up again. */
 void webpage_free_if_unused(struct webpage *p)
 {
     if (!list_is_empty(&p->streams))
@@ -148,7 +157,7 @@ void webpage_free_if_unused(struct webpage *p)
         webframes_drop(p);
         webpage_hold(p, 0);
     }
-    if (!p->lives && !p->busy && !p->has_history)
+    if (!p->lives && !p->busy)
         webpage_free(p);
 }
 

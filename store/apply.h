@@ -28,5 +28,8 @@ MUST_USE enum err put_places(struct conn *c, const struct store_step *steps, siz
         struct arena *scratch, struct fault *f);
 MUST_USE enum err put_tells(struct conn *c, const struct store_step *steps, size_t n,
         struct arena *scratch, struct fault *f);
+/* apply_taken_up.c: into job->life; `all`: it is not known of which steps */
+MUST_USE enum err find_taken_up(struct conn *c, struct store_plan_job *job, bool all,
+        struct arena *scratch, struct fault *f);
 /* apply_plan.c */
 MUST_USE enum err name_taken(const char *name, struct fault *f);

@@ -30,6 +30,12 @@ static void columns_url(
     columns_bytes(keys, key.bytes, sizeof key.bytes);
 }
 
+static int64_t take_page(struct store_step *st, const PGresult *ids, int row)
+{
+    st->ret_takes_up |= PQgetvalue(ids, row, 1)[0] == 't';
+    return result_int(ids, row, 0);
+}
+
 enum err put_pages(struct conn *c, struct store_step *steps, size_t n, struct arena *scratch,
         struct fault *f)
 {
@@ -48,10 +54,11 @@ enum err put_pages(struct conn *c, struct store_step *steps, size_t n, struct ar
         e = columns_run(c, SQL_PAGES_FIND, &keys, f, &ids);
     int row = 0;
     for (size_t i = 0; !e && i < n; i++) {
+        steps[i].ret_takes_up = false;
         if (steps[i].url)
-            steps[i].ret_page_id = result_int(ids, row++, 0);
+            steps[i].ret_page_id = take_page(&steps[i], ids, row++);
         for (size_t k = 0; k < steps[i].nmore; k++)
-            steps[i].ret_more_ids[k] = result_int(ids, row++, 0);
+            steps[i].ret_more_ids[k] = take_page(&steps[i], ids, row++);
     }
     return e;
 }

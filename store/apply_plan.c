@@ -403,11 +403,13 @@ enum err apply_plan(struct conn *c, struct store_plan_job *job, msec now, struct
         e = answer(c, job, now, scratch, f, &is_first); /* (1) */
         CRASH_POINT("after_answer");
     }
-    if (!e && is_first)
-        return do_steps(c, job->steps, job->nsteps, f);
+    if (!e && is_first) {
+        e = do_steps(c, job->steps, job->nsteps, f);
+        return e ? e : find_taken_up(c, job, /* all= */ false, scratch, f);
+    }
     for (size_t i = 0; !e && i < job->nsteps; i++) {
         SCRATCH struct arena *once = arena_new(NULL, "step");
         e = find_created(c, &job->steps[i], once, f);
     }
-    return e;
+    return e ? e : find_taken_up(c, job, /* all= */ true, scratch, f);
 }

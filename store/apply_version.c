@@ -26,6 +26,7 @@ struct party {
     const struct progress *of;
     const struct store_evaluation *evaluation; /* NULL: shown, not evaluated */
     bool changed;
+    bool shown; /* a version of its first page; else one of a further page's */
 };
 
 struct batch {
@@ -91,7 +92,7 @@ static void add(struct batch *b, const struct store_version_job *job)
     for (size_t i = 0; i < job->nchanges; i++)
         need_party(b, g, job->changes[i].sentinel_id)->changed = true;
     for (size_t i = 0; i < job->nseen_by; i++)
-        need_party(b, g, job->seen_by[i]);
+        need_party(b, g, job->seen_by[i])->shown = true;
 }
 
 /* ---- body and version ---- */
@@ -301,7 +302,7 @@ static enum err note_parties(struct batch *b, struct fault *f)
         if (p->of->was_done)
             continue;
         columns_int(&rows, p->sentinel_id);
-        columns_int(&rows, p->of->job->version);
+        columns_int(&rows, p->shown ? p->of->job->version : 0);
         columns_time(&rows, p->of->job->fetched_at);
         columns_text(&rows, result_word(p->evaluation));
         columns_text(&rows, p->evaluation ? p->evaluation->reason : NULL);

@@ -300,7 +300,9 @@ struct store_version_job {
     size_t nchanges;
     const struct store_evaluation *evaluations;
     size_t nevaluations;
-    const int64_t *seen_by; /* sentinels this version was shown to, evaluated or not */
+    /* sentinels whose first page this is and that were shown the version, evaluated or not;
+     * what others have seen is in `sights` */
+    const int64_t *seen_by;
     size_t nseen_by;
     const struct store_sight *sights;
     size_t nsights;
@@ -368,6 +370,13 @@ struct store_step {
     const struct store_sight *sights; /* and what it begins with on its further pages */
     size_t nsights;
     int64_t ret_id, ret_page_id;
+    bool ret_takes_up; /* one of its pages has versions, and nobody watched it any more */
+};
+
+/* A page with versions that a plan's sentinels take up again. */
+struct store_taken_up {
+    struct store_taken_up *next;
+    struct store_page page;
 };
 
 struct store_plan_job {
@@ -378,6 +387,8 @@ struct store_plan_job {
     int64_t request_id;
     int exit_code;
     const char *answer;
+    struct arena *life; /* where what is taken up goes; NULL: it is not wanted */
+    struct store_taken_up *ret_taken_up;
 };
 
 /* Reads a stored version's digest (and body when wanted). */

@@ -232,16 +232,35 @@ TEST(TL0, "TL0: every:4 compares with its own base, and a newcomer joins whose b
     EXPECT_TEXT(buf_text(&s.diary), "(1,4)→S1 (2,5)→S2 (4,7)→S1+S3");
 }
 
+struct waits {
+    struct buf *out;
+    uint64_t group;
+};
+
+static void note_group(const struct cdg_group_view *v, void *arg)
+{
+    ((struct waits *)arg)->group = v->number;
+}
+
+static void note_nothing(const struct cdg_node_view *v, void *arg)
+{
+    (void)v;
+    (void)arg;
+}
+
 static void note_waiting(const struct cdg_member_view *v, void *arg)
 {
-    buf_printf(arg, "S%d%s%d w=%d ", (int)v->sentinel_id, "@", (int)v->group, (int)v->waiting);
+    struct waits *w = arg;
+    buf_printf(w->out, "S%d@%d w=%d ", (int)v->sentinel_id, (int)w->group, (int)v->waiting);
 }
 
 /* Who waits in which group for how many versions. */
 static const char *waiting(struct site *s)
 {
+    static const struct cdg_viewer viewer = {note_group, note_nothing, note_waiting};
     BUF(out, 1000);
-    cdg_each_member(s->g, 1, s->latest, note_waiting, &out);
+    struct waits w = {&out, 0};
+    cdg_view_page(s->g, 1, s->latest, &viewer, &w);
     return arena_strdup(s->life, buf_text(&out));
 }
 
@@ -262,34 +281,6 @@ TEST(TL0_waiting, "TL0: how many versions each group of every:4 still waits for"
     EXPECT_TEXT(waiting(&s), "S1@1 w=2 S3@1 w=2 S2@2 w=3 ");
     publish(&s, 2);
     EXPECT_TEXT(waiting(&s), "S1@1 w=3 S3@1 w=3 S2@2 w=1 ");
-}
-
-static void note_node(const struct cdg_node_view *v, void *arg)
-{
-    if (v->op == CDG_AND)
-        buf_printf(arg, "%s %c %d-%d", v->text, v->was_asked ? "CNU"[v->last] : '?',
-                (int)v->last_old, (int)v->last_new);
-}
-
-TEST(last_result, "a node knows what it was last found to be")
-{
-    CLEANUP(site_done) struct site s = site_new();
-    BUF(out, 1000);
-    LEAF(any, "any change");
-    LEAF(links, "links");
-    BOTH(both, any, links);
-    join_expr(&s, 1, &both, (struct cdg_compare){CDG_PAIRWISE, 0});
-    publish_html(&s, v1);
-    cdg_each_node(s.g, note_node, &out);
-    EXPECT_TEXT(buf_text(&out), "AND ? 0-0");
-    publish_html(&s, v2);
-    buf_clear(&out);
-    cdg_each_node(s.g, note_node, &out);
-    EXPECT_TEXT(buf_text(&out), "AND N 1-2");
-    publish_html(&s, v3);
-    buf_clear(&out);
-    cdg_each_node(s.g, note_node, &out);
-    EXPECT_TEXT(buf_text(&out), "AND C 2-3");
 }
 
 TEST(TL1, "TL1: two that arrive before any version are one group")

@@ -112,6 +112,33 @@ def _():
         equal(v.sql("SELECT state FROM vigil.notifications"), "sent")
 
 
+@test("a further page that is many versions ahead does not hide the first one's changes after a restart")
+def _():
+    with fresh() as v:
+        for page in "ab":
+            publish(page, "x")
+        v.add(define("s", "a.links OR b.links") +
+              define("m", "a.links OR b.links")[:-2] + " COMPARE moving:3;\n")
+        v.start()
+        settle(v, "a", 1)
+        settle(v, "b", 1)
+        for i in range(2, 6):
+            publish("b", str(i))
+            settle(v, "b", i)
+        seen = ("SELECT t.last_version FROM vigil_kb.sentinel_state t "
+                "JOIN vigil_kb.sentinel s ON s.id = t.sentinel_id ORDER BY s.id")
+        equal(v.sql(seen), "1\n1")
+        equal(v.sql("SELECT last_version FROM vigil.status"), "1\n1")
+        v.stop()
+        v.start()
+        for i in (2, 3):
+            publish("a", str(i))
+            settle(v, "a", i)
+        wait_until(lambda: v.sql(seen) == "3\n3", what="both have seen the first page's versions")
+        equal(told(v, "s")[4:], [["a1-2+2-x"], ["a2-3+3-2"]])
+        equal(told(v, "m")[3:], [["a1-3+3-x"]])
+
+
 @test("pages named twice are one, three values hold on each page, and ALTER starts anew")
 def _():
     with fresh() as v:
@@ -137,25 +164,60 @@ def _():
         equal(v.sql("SELECT count(*) FROM vigil_kb.page"), "0")
 
 
-@test("a page left by a sentinel that was redefined and taken up by another goes on with its versions")
+@test("a page left by a sentinel that was redefined is forgotten, and taken up by another goes on "
+      "with its versions")
 def _():
+    one = " MONITOR links FETCH EVERY 1 second;"
+    a, b = f"{site().url}/a.html", f"{site().url}/b.html"
     with fresh() as v:
+        def in_memory(number):
+            wait_until(lambda: v.status()["pages"]["in_memory"] == number,
+                       what=f"{number} pages are in memory")
+
+        def changed(name, page, number):
+            settle(v, page, number)
+            wait_until(lambda: v.sql("SELECT count(*) FROM vigil.changes WHERE sentinel = "
+                                     f"'{name}' AND new_version = {number}") == "1")
+
         for page in "ab":
             publish(page, "1")
-        v.add(f"CREATE SENTINEL s USING {site().url}/a.html MONITOR links FETCH EVERY 1 second;")
+        v.add(f"CREATE SENTINEL s USING {a} {one}")
         v.start()
         settle(v, "a", 1)
         publish("a", "2")
-        settle(v, "a", 2)
-        v.add(f"CREATE OR REPLACE SENTINEL s USING {site().url}/b.html MONITOR links "
-              "FETCH EVERY 1 second;")
+        changed("s", "a", 2)
+        v.add(f"CREATE OR REPLACE SENTINEL s USING {b} {one}")
         settle(v, "b", 1)
+        in_memory(1)
         publish("a", "3")
-        v.add(f"CREATE SENTINEL t USING {site().url}/a.html MONITOR links FETCH EVERY 1 second;")
+        v.add(f"CREATE SENTINEL t USING {a} {one}")
         settle(v, "a", 3)
         publish("a", "4")
-        settle(v, "a", 4)
-        equal(v.sql("SELECT count(*) FROM vigil.changes WHERE sentinel = 't' AND new_version = 4"), "1")
+        changed("t", "a", 4)
+        in_memory(2)
+
+        # and by an engine that knows it only from the store, among several
+        v.add(f"CREATE OR REPLACE SENTINEL t USING {b} {one}")
+        in_memory(1)
+        v.stop()
+        v.start()
+        in_memory(1)
+        publish("a", "5")
+        v.add(define("both", "a.links OR b.links"))
+        settle(v, "a", 5)
+        publish("a", "6")
+        changed("both", "a", 6)
+
+        # left and taken up in one breath
+        v.add(f"CREATE OR REPLACE SENTINEL both USING {b} {one}\nCREATE SENTINEL u USING {a} {one}")
+        settle(v, "a", 6)
+        publish("a", "7")
+        changed("u", "a", 7)
+        in_memory(2)
+        equal(v.sql("SELECT count(*) FROM vigil_kb.page"), "2")
+        v.run("drop", "u", "both", "t", "s")
+        in_memory(0)
+        equal(v.sql("SELECT count(*) FROM vigil_kb.page"), "0")
 
 
 @test("a page that fails is told in the events of whoever watches it among others")

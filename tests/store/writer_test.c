@@ -459,6 +459,51 @@ TEST(asked_by_sql, "what SQL asks reaches the engine, and its answer is there to
     EXPECT_INT(seen.requests, 1);
 }
 
+TEST(taken_up,
+        "what is stored of a page nobody watched comes back with the plan that takes it up")
+{
+    FIXTURE(x);
+    struct seen seen = {.x = &x};
+    struct store_writer_hooks hooks = {requested, availability, &seen};
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    REQUIRE(fixture_writer(&x, &hooks) == OK);
+    struct store_step first = step_create("a", "http://x/"),
+                      beside = step_create("c", "http://x/"),
+                      second = step_create("b", "http://x/");
+    struct store_plan_job plan = {
+            .job.kind = STORE_JOB_PLAN, .steps = &first, .nsteps = 1, .life = life};
+    store_writer_submit(x.writer, &plan.job);
+    EXPECT(fixture_drain(&x, 5 * MSEC_PER_SECOND));
+    EXPECT(!plan.ret_taken_up); /* it is new */
+
+    sql(&x, "UPDATE vigil_kb.page_state SET latest_version = 3, etag = '\\x2261ff22',"
+            " learned = '{}', fetches = 7 RETURNING 1");
+    plan.steps = &beside;
+    store_writer_submit(x.writer, &plan.job);
+    EXPECT(fixture_drain(&x, 5 * MSEC_PER_SECOND));
+    EXPECT(!plan.ret_taken_up); /* it is watched */
+
+    sql(&x, "UPDATE vigil_kb.sentinel SET page_id = NULL RETURNING 1");
+    plan.steps = &second;
+    plan.request_id = sql_int(&x, "SELECT vigil.create_sentinel('CREATE SENTINEL b ...')");
+    for (int again = 0; again < 2; again++) { /* the second time as after a lost answer */
+        plan.ret_taken_up = NULL;
+        store_writer_submit(x.writer, &plan.job);
+        EXPECT(fixture_drain(&x, 5 * MSEC_PER_SECOND));
+        EXPECT_INT(plan.job.err, OK);
+        REQUIRE(plan.ret_taken_up && !plan.ret_taken_up->next);
+        const struct store_page *page = &plan.ret_taken_up->page;
+        EXPECT_INT(page->id, second.ret_page_id);
+        EXPECT_TEXT(page->url, "http://x/");
+        EXPECT_INT(page->latest_version, 3);
+        EXPECT_INT(page->fetches, 7);
+        EXPECT_TEXT(page->etag, "\"a\xff\"");
+        EXPECT_TEXT(page->learned, "{}");
+        EXPECT(!page->last_modified && page->last_fetch_at == MSEC_NEVER);
+    }
+}
+
 TEST(verbs, "each function asks with its own verb")
 {
     static const char *const asks[][2] = {{"SELECT vigil.enable('n')", "enable"},
