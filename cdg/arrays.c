@@ -62,7 +62,7 @@ static const struct aligned *align(const struct question *q)
     lasting.life = q->cache->life;
     a->pair = element_pair_of(q);
     a->in = (struct diff_input){a->pair->old.count, a->pair->new_.count, element_pair_same_name,
-            name_item, a->pair, NULL, element_pair_name_run};
+            name_item, a->pair, NULL, element_pair_name_run, {NULL, NULL}};
     diff_compare(&a->in, lasting.life, &a->diff);
     match_from_diff(a, lasting.life);
     q->cache->aligned = a;
@@ -79,6 +79,11 @@ static void compare_structure(const struct question *q, struct answer *answer)
     for (size_t j = 0; j < to->count; j++) {
         if (a->match[j] == LCS_NONE)
             continue;
+        size_t known = element_pair_known(a->pair, a->match[j], j);
+        if (known) {
+            j += known - 1;
+            continue;
+        }
         uint32_t old = from->node[a->match[j]], new_ = to->node[j];
         uint32_t before = from->d->children[old], after = to->d->children[new_];
         if (before == after)
@@ -108,10 +113,15 @@ static void compare_attributes(const struct question *q, struct answer *answer)
         return;
     const struct aligned *a = align(q);
     const struct elements *from = &a->pair->old, *to = &a->pair->new_;
-    for (size_t j = 0; j < to->count; j++)
-        if (a->match[j] != LCS_NONE && !element_pair_equal(a->pair, a->match[j], j))
+    for (size_t j = 0; j < to->count; j++) {
+        size_t known =
+                a->match[j] == LCS_NONE ? 1 : element_pair_known(a->pair, a->match[j], j);
+        if (known)
+            j += known - 1;
+        else if (!element_pair_equal(a->pair, a->match[j], j))
             answer_add_attributes(answer, q, element_item(from, a->match[j]),
                     element_item(to, j), element_path(q, answer, to->d, to->node[j]));
+    }
     if (answer->result != CDG_C)
         answer->reason = "elements that came or went shifted the others";
     answer->result = CDG_C;
@@ -120,6 +130,7 @@ static void compare_attributes(const struct question *q, struct answer *answer)
 
 struct texts {
     const struct page_digest *old, *new_;
+    const struct spans *spans;
 };
 
 static bool texts_equal(const void *arg, size_t old, size_t new_)
@@ -130,11 +141,22 @@ static bool texts_equal(const void *arg, size_t old, size_t new_)
 
 static size_t texts_run(const void *arg, size_t old, size_t new_)
 {
-    size_t n = 0;
+    const struct spans *s = ((const struct texts *)arg)->spans;
+    return span_run(s->all, s->count, SPAN_TEXTS, old, new_, texts_equal, arg);
+}
 
-    while (n < old && n < new_ && texts_equal(arg, old - 1 - n, new_ - 1 - n))
-        n++;
-    return n;
+/* Length, first and last byte. */
+static const uint32_t *text_prints(const struct question *q, const struct page_digest *d)
+{
+    uint32_t *prints = arena_alloc(q->life, (d->texts + 1) * sizeof *prints);
+
+    for (uint32_t i = 0; i < d->texts; i++) {
+        struct str s = d->text_of[i];
+        prints[i] = s.len ? (uint32_t)s.len << 16 ^ (uint32_t)(unsigned char)s.ptr[0] << 8 ^
+                                    (unsigned char)s.ptr[s.len - 1]
+                          : 0;
+    }
+    return prints;
 }
 
 static struct diff_item text_item(const void *arg, bool new_, size_t i)
@@ -145,13 +167,14 @@ static struct diff_item text_item(const void *arg, bool new_, size_t i)
 
 static void compare_content(const struct question *q, struct answer *answer)
 {
-    struct texts t = {q->old->digest, q->new_->digest};
-    struct diff_input in = {
-            t.old->texts, t.new_->texts, texts_equal, text_item, &t, NULL, texts_run};
-    struct diff d;
-
     if (!differs(q, PAGE_CONTENT))
         return;
+    struct texts t = {q->old->digest, q->new_->digest, spans_of(q)};
+    struct diff_input in = {
+            t.old->texts, t.new_->texts, texts_equal, text_item, &t, NULL, texts_run,
+            {text_prints(q, t.old), text_prints(q, t.new_)}};
+    struct diff d;
+
     diff_compare(&in, q->life, &d);
     answer_add_items(answer, q->life, &d, &in);
 }

@@ -133,7 +133,8 @@ static size_t common_length(const struct words *a, const struct words *b)
 static double ratio_of(const struct words *a, const struct words *b)
 {
     struct two_lists lists = {a->all, b->all};
-    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, 0, NULL};
+    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, 0, NULL,
+            {NULL, NULL}};
     size_t common;
 
     if (a->count + b->count == 0)
@@ -148,7 +149,8 @@ static bool share_half(const struct words *a, const struct words *b)
 {
     struct two_lists lists = {a->all, b->all};
     size_t most = (a->count + b->count) / 2, common;
-    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, most ? most : 1, NULL};
+    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, most ? most : 1, NULL,
+            {NULL, NULL}};
 
     if (lcs_length_few(&pair, &common))
         return 4 * common >= a->count + b->count;
@@ -355,7 +357,8 @@ static uint32_t *symbols_of(struct work *w, struct side *s)
 static bool match_items(struct work *w, uint32_t *match)
 {
     const struct diff_input *in = w->in;
-    struct lcs_pair pair = {in->nold, in->nnew, in->equal, in->arg, 0, in->run};
+    struct lcs_pair pair = {in->nold, in->nnew, in->equal, in->arg, 0, in->run,
+            {in->prints[0], in->prints[1]}};
 
     if (in->match) {
         memcpy(match, in->match, in->nnew * sizeof *match);
@@ -384,7 +387,8 @@ void diff_compare(const struct diff_input *in, struct arena *life, struct diff *
     for (size_t j = 0; j < in->nnew; j++) {
         if (match[j] == LCS_NONE)
             continue;
-        gap(&w, a, match[j], b, j);
+        if (match[j] != a || j != b)
+            gap(&w, a, match[j], b, j);
         a = match[j] + 1;
         b = j + 1;
     }
@@ -418,7 +422,8 @@ void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_
         size_t nnew, struct arena *life, struct diff *ret)
 {
     struct given g = {old, new_};
-    struct diff_input in = {nold, nnew, given_equal, given_item, &g, NULL, NULL};
+    struct diff_input in = {nold, nnew, given_equal, given_item, &g, NULL, NULL,
+            {NULL, NULL}};
 
     diff_compare(&in, life, ret);
 }

@@ -86,10 +86,6 @@ static bool search_init(struct search *s)
     pcre2_set_match_limit(s->context, MATCH_LIMIT);
     pcre2_set_depth_limit(s->context, DEPTH_LIMIT);
     pcre2_set_heap_limit(s->context, HEAP_KIB);
-    if (s->p->has_jit) {
-        s->stack = pcre2_jit_stack_create(32 * 1024, JIT_STACK_BYTES, NULL);
-        pcre2_jit_stack_assign(s->context, NULL, s->stack);
-    }
     s->deadline = clock_mono(&clock_system) + PAGE_PATTERN_MSEC;
     s->window = WINDOW_LEAST;
     return true;
@@ -111,6 +107,12 @@ static int search_window(struct search *s, size_t at)
     pcre2_set_offset_limit(s->context, at + s->window - 1);
     int n = pcre2_match(s->p->code, (PCRE2_SPTR)s->text.ptr, s->text.len, at,
             PCRE2_NO_UTF_CHECK, s->data, s->context);
+    if (n == PCRE2_ERROR_JIT_STACKLIMIT && !s->stack) { /* seldom: 32 KiB is enough for most */
+        s->stack = pcre2_jit_stack_create(64 * 1024, JIT_STACK_BYTES, NULL);
+        pcre2_jit_stack_assign(s->context, NULL, s->stack);
+        n = pcre2_match(s->p->code, (PCRE2_SPTR)s->text.ptr, s->text.len, at,
+                PCRE2_NO_UTF_CHECK, s->data, s->context);
+    }
     bool quick = clock_mono(&clock_system) - before < 1;
     if (quick && s->window < WINDOW_MOST)
         s->window *= 2;
