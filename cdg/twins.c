@@ -42,7 +42,7 @@ static void shapes_fill(struct matching *m)
     memset(w->first, 0xFF, sizeof w->first);
     for (uint32_t i = d->nodes; i-- > 0;) {
         if (!is_free(&m->old, i))
-            continue;
+            continue; /* nor is it asked for */
         uint32_t *first = &w->first[shape_of(&m->old, i, m->same.tag[d->tags[i]])];
         w->next[i] = *first;
         *first = i;
@@ -219,7 +219,9 @@ uint32_t twin_find(struct matching *m, uint32_t new_)
     uint32_t wanted = parent == NO_NODE ? NO_NODE : m->new_.match[parent];
 
     if (!m->twins) {
-        m->twins = arena_new_of(m->life, struct twins);
+        m->twins = arena_alloc(m->life, sizeof *m->twins);
+        m->twins->steps = 0;
+        m->twins->old_hash = m->twins->new_hash = NULL;
         shapes_fill(m);
     }
     if (m->twins->old_hash || takes_long(m))
