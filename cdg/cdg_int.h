@@ -579,6 +579,13 @@ struct member {
     uint32_t number; /* in its roster */
 };
 
+/* What running a plan takes, for the next one. */
+struct plan_memory {
+    struct arena *shared;  /* what the questions share */
+    struct arena *scratch; /* of one question at a time */
+};
+enum { PLANS_SPARE = 4, PLAN_KEPT_BYTES = 1 << 20 };
+
 struct cdg {
     struct arena *life;
     struct map pages, members;
@@ -587,7 +594,12 @@ struct cdg {
     struct list plans; /* that are out, in the order they were taken */
     size_t ngroups, nplans;
     uint64_t groups_made;
+    struct plan_memory spare[PLANS_SPARE]; /* empty, and ready */
+    size_t nspare;
 };
+
+/* plan.c */
+void plan_memory_done(struct cdg *g);
 
 struct page_node *graph_page(const struct cdg *g, int64_t page_id);
 /* The old side of the pair that `version` completes for a group; 0: none.  It is for members
@@ -606,6 +618,7 @@ struct plan_group {
 
 struct cdg_plan {
     struct arena *life;
+    struct plan_memory memory; /* the runner's */
     struct list in_graph;
     uint64_t number;
     struct plan_group *groups;
@@ -658,7 +671,7 @@ struct asking {
     struct asked_table *own;         /* of what keeps a state */
     struct str state;                /* own: the sentinel's */
     const struct keyword_hits *hits; /* of its group; NULL: it looks for no words */
-    struct arena *life;
+    struct arena *life, *scratch; /* scratch: for one question at a time */
     uint64_t *reports;
 };
 

@@ -17,6 +17,7 @@ static void graph_release(void *arg)
         list_each (l, &container_of(m, struct page_node, by_id)->groups)
             roster_unref(list_entry(l, struct group, in_page)->roster);
     node_table_done(&g->nodes);
+    plan_memory_done(g);
     map_done(&g->pages);
     map_done(&g->members);
 }
