@@ -17,7 +17,7 @@ struct aligned {
     const struct element_pair *pair;
     struct diff_input in;
     struct diff diff;
-    uint32_t *match; /* by new element: the old one it is aligned with, or LCS_NONE */
+    const uint32_t *match; /* by new element: the old one it is aligned with, or LCS_NONE */
 };
 
 static struct diff_item name_item(const void *arg, bool new_, size_t i)
@@ -30,26 +30,28 @@ static struct diff_item name_item(const void *arg, bool new_, size_t i)
             .text = str_of(arena_printf(e->life, "<%.*s>", (int)name.len, name.ptr))};
 }
 
-static void match_from_diff(struct aligned *a, struct arena *life)
+/* A coarse difference has pairs that the match does not. */
+static const uint32_t *match_from_diff(const struct aligned *a, struct arena *life)
 {
     bool *gone = arena_array_of(life, a->pair->old.count + 1, bool);
+    uint32_t *match = arena_array_of(life, a->pair->new_.count + 1, uint32_t);
     size_t old = 0;
 
-    a->match = arena_array_of(life, a->pair->new_.count + 1, uint32_t);
     for (size_t i = 0; i < a->diff.count; i++) {
         const struct diff_edit *e = &a->diff.edits[i];
         if (e->old != LCS_NONE)
             gone[e->old] = true;
         if (e->new_ != LCS_NONE)
-            a->match[e->new_] = LCS_NONE;
+            match[e->new_] = LCS_NONE;
     }
     for (size_t j = 0; j < a->pair->new_.count; j++) {
-        if (a->match[j] == LCS_NONE)
+        if (match[j] == LCS_NONE)
             continue;
         while (old < a->pair->old.count && gone[old])
             old++;
-        a->match[j] = old < a->pair->old.count ? (uint32_t)old++ : LCS_NONE;
+        match[j] = old < a->pair->old.count ? (uint32_t)old++ : LCS_NONE;
     }
+    return match;
 }
 
 static const struct aligned *align(const struct question *q)
@@ -62,9 +64,9 @@ static const struct aligned *align(const struct question *q)
     lasting.life = q->cache->life;
     a->pair = element_pair_of(q);
     a->in = (struct diff_input){a->pair->old.count, a->pair->new_.count, element_pair_same_name,
-            name_item, a->pair, NULL, element_pair_name_run, {NULL, NULL}};
+            name_item, a->pair, NULL, element_pair_name_run, {NULL, NULL}, {NULL, NULL}};
     diff_compare(&a->in, lasting.life, &a->diff);
-    match_from_diff(a, lasting.life);
+    a->match = a->diff.coarse ? match_from_diff(a, lasting.life) : a->diff.match;
     q->cache->aligned = a;
     return a;
 }
@@ -145,20 +147,6 @@ static size_t texts_run(const void *arg, size_t old, size_t new_)
     return span_run(s->all, s->count, SPAN_TEXTS, old, new_, texts_equal, arg);
 }
 
-/* Length, first and last byte. */
-static const uint32_t *text_prints(const struct question *q, const struct page_digest *d)
-{
-    uint32_t *prints = arena_alloc(q->life, (d->texts + 1) * sizeof *prints);
-
-    for (uint32_t i = 0; i < d->texts; i++) {
-        struct str s = d->text_of[i];
-        prints[i] = s.len ? (uint32_t)s.len << 16 ^ (uint32_t)(unsigned char)s.ptr[0] << 8 ^
-                                    (unsigned char)s.ptr[s.len - 1]
-                          : 0;
-    }
-    return prints;
-}
-
 static struct diff_item text_item(const void *arg, bool new_, size_t i)
 {
     const struct texts *t = arg;
@@ -172,7 +160,7 @@ static void compare_content(const struct question *q, struct answer *answer)
     struct texts t = {q->old->digest, q->new_->digest, spans_of(q)};
     struct diff_input in = {
             t.old->texts, t.new_->texts, texts_equal, text_item, &t, NULL, texts_run,
-            {text_prints(q, t.old), text_prints(q, t.new_)}};
+            {NULL, NULL}, {t.old->text_of, t.new_->text_of}};
     struct diff d;
 
     diff_compare(&in, q->life, &d);

@@ -130,7 +130,7 @@ static size_t blocks_run(const void *arg, size_t old, size_t new_)
 static void blocks_match(struct blocks *b)
 {
     struct lcs_pair pair = {b->count[0], b->count[1], blocks_equal, b, 0, blocks_run,
-            {b->prints[0], b->prints[1]}};
+            {b->prints[0], b->prints[1]}, {NULL, NULL}};
 
     b->exact = lcs_match_few(&pair, b->match);
     if (b->exact)

@@ -479,7 +479,8 @@ struct lcs_pair {
     size_t most; /* differences beyond this many do not matter; 0: all do */
     /* How many items right before these places are equal, one by one; NULL: `equal` says. */
     size_t (*run)(const void *arg, size_t a, size_t b);
-    const uint32_t *prints[2]; /* by item of a and of b: equal ones have equal prints; or NULL */
+    const uint32_t *prints[2];    /* by item of a and of b: equal ones have equal prints */
+    const struct str *texts[2];   /* or equal texts; NULL: nothing can be said */
 };
 bool lcs_match_few(const struct lcs_pair *p, uint32_t *ret_match);
 bool lcs_length_few(const struct lcs_pair *p, size_t *ret_length);
@@ -504,6 +505,7 @@ struct diff {
     struct diff_edit *edits; /* in the order of the new sequence, deletions where they were */
     size_t count;
     bool coarse;
+    const uint32_t *match; /* as lcs_match gives it; pairs of a coarse one may be updates */
 };
 
 void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_item *new_,
@@ -518,6 +520,7 @@ struct diff_input {
     const uint32_t *match; /* of equal items, as lcs_match gives it; NULL: not known */
     size_t (*run)(const void *arg, size_t old, size_t new_); /* as in lcs_pair; may be NULL */
     const uint32_t *prints[2];                               /* the same */
+    const struct str *texts[2];
 };
 void diff_compare(const struct diff_input *in, struct arena *life, struct diff *ret);
 /* 1 - 2 LCS / (|a| + |b|), 0 for two empty lists; approximate above a size nobody reads. */

@@ -144,11 +144,18 @@ static bytes16 sixteen_bytes(const char *p)
     return x;
 }
 
-static bool any_of(bytes16 x)
+/* The first byte that is not zero; 16: all are. */
+static unsigned first_set(bytes16 x)
 {
     uint64_t half[2];
     memcpy(half, &x, sizeof half);
-    return (half[0] | half[1]) != 0;
+    if ((half[0] | half[1]) == 0)
+        return 16;
+    bool second = half[0] == 0;
+    unsigned bit = (unsigned)(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+                                      ? __builtin_ctzll(half[second])
+                                      : __builtin_clzll(half[second]));
+    return 8 * second + bit / 8;
 }
 
 /* Which bytes are neither letter nor digit of ASCII, or what a wanted word begins with. */
@@ -170,13 +177,16 @@ static const char *next_run(const struct search *s, const char *p, const char *e
 
     if (s->nletters > countof(s->letters) || p == end || *p == ' ')
         return p;
-    if (any_of(may_begin(s, (bytes16){0} + (unsigned char)*p)))
+    if (s->first[(unsigned char)*p] != FIRST_OTHER)
         return p;
     for (p++; end - p >= 16; p += 16) {
         bytes16 x = sixteen_bytes(p), before = sixteen_bytes(p - 1);
         bytes16 stops = (bytes16)(x >= 0xE0) | (bytes16)(x == 0xC2) | (bytes16)(x < ' ');
-        if (any_of(stops | ((bytes16)(before == ' ') & may_begin(s, x))))
+        unsigned hit = first_set(stops | ((bytes16)(before == ' ') & may_begin(s, x)));
+        if (hit < 16) {
+            p += hit;
             break;
+        }
     }
     while (p > begin && p[-1] != ' ') /* back to where it begins */
         p--;

@@ -12,7 +12,7 @@
  */
 #include "cdg/cdg_int.h"
 
-enum { FEW = 1500 };
+enum { FEW = 1500, ROWS_FIRST = 16 * 1024 };
 #define UNREACHED INT64_MAX
 
 struct greedy {
@@ -39,7 +39,11 @@ static int64_t slide(const struct lcs_pair *p, int64_t a, int64_t b)
 /* False: it would not get anywhere. */
 static bool may_slide(const struct lcs_pair *p, int64_t a, int64_t b)
 {
-    return a > 0 && b > 0 && (!p->prints[0] || p->prints[0][a - 1] == p->prints[1][b - 1]);
+    if (a == 0 || b == 0)
+        return false;
+    if (p->prints[0])
+        return p->prints[0][a - 1] == p->prints[1][b - 1];
+    return !p->texts[0] || p->texts[0][a - 1].len == p->texts[1][b - 1].len;
 }
 
 static int64_t ends_of(const struct greedy *g)
@@ -100,7 +104,7 @@ static int64_t differences(struct greedy *g)
     int64_t most = g->p->most && g->p->most < FEW ? (int64_t)g->p->most : FEW;
     int64_t na = (int64_t)g->p->na, nb = (int64_t)g->p->nb;
 
-    if (!buf_reserve(&g->rows, sizeof(int32_t)))
+    if (!buf_reserve(&g->rows, na * nb > ROWS_FIRST ? ROWS_FIRST : sizeof(int32_t)))
         return -1;
     row_of(g, 0)[0] = (int32_t)slide(g->p, na, nb);
     if (row_of(g, 0)[0] == 0 && na == nb)

@@ -95,13 +95,17 @@ static void tree_copy(struct tree *t, const struct tree *other, const struct spa
     uint32_t more_texts = t->texts_before[from] - other->texts_before[twin];
     uint32_t more_attrs = t->d->attr_at[from] - other->d->attr_at[twin];
 
+    uint64_t *restrict weight = t->weight_before + from;
+    uint32_t *restrict texts = t->texts_before + from, *restrict id = t->id + from;
+    const uint64_t *other_weight = other->weight_before + twin;
+    const uint32_t *other_texts = other->texts_before + twin, *other_id = other->id + twin;
+
+    for (uint32_t i = 0; i <= n; i++) /* plain loops, which the compiler makes wide ones of */
+        weight[i] = other_weight[i] + heavier;
     for (uint32_t i = 0; i <= n; i++)
-        t->weight_before[from + i] = other->weight_before[twin + i] + heavier;
-    for (uint32_t i = 0; i <= n; i++)
-        t->texts_before[from + i] = other->texts_before[twin + i] + more_texts;
+        texts[i] = other_texts[i] + more_texts;
     for (uint32_t i = 0; i < n; i++)
-        t->id[from + i] = other->id[twin + i] == NO_NODE ? NO_NODE
-                                                         : other->id[twin + i] + more_attrs;
+        id[i] = other_id[i] == NO_NODE ? NO_NODE : other_id[i] + more_attrs;
 }
 
 static void trees_fill(
@@ -217,46 +221,36 @@ static void match_ids(struct matching *m)
 /* Elements still to be looked at, the heaviest on top, of equals the first of the page.  A
  * parent is heavier than what is below it, so who lies in a subtree that found its twin never
  * gets here. */
-struct queued {
-    uint64_t weight;
-    uint32_t node;
-};
-
 struct queue {
     const struct tree *t;
-    struct queued *all;
+    uint64_t *all; /* the weight, and below it the node so that smaller ones are more */
     size_t count;
 };
 
-static bool comes_first(struct queued a, struct queued b)
-{
-    return a.weight != b.weight ? a.weight > b.weight : a.node < b.node;
-}
-
 static void queue_put(struct queue *q, uint32_t node)
 {
-    struct queued new_ = {weight_of(q->t, node), node};
+    uint64_t weight = weight_of(q->t, node); /* of a digest: 32 bits hold it */
+    uint64_t new_ = (weight < UINT32_MAX ? weight : UINT32_MAX) << 32 | (UINT32_MAX - node);
     size_t i = q->count++;
 
-    for (; i > 0 && comes_first(new_, q->all[(i - 1) / 2]); i = (i - 1) / 2)
+    for (; i > 0 && new_ > q->all[(i - 1) / 2]; i = (i - 1) / 2)
         q->all[i] = q->all[(i - 1) / 2];
     q->all[i] = new_;
 }
 
 static uint32_t queue_take(struct queue *q)
 {
-    struct queued top = q->all[0], last = q->all[--q->count];
+    uint64_t top = q->all[0], last = q->all[--q->count];
     size_t i = 0, child;
 
     for (; (child = 2 * i + 1) < q->count; i = child) {
-        if (child + 1 < q->count && comes_first(q->all[child + 1], q->all[child]))
-            child++;
-        if (!comes_first(q->all[child], last))
+        child += child + 1 < q->count && q->all[child + 1] > q->all[child];
+        if (q->all[child] <= last)
             break;
         q->all[i] = q->all[child];
     }
     q->all[i] = last;
-    return top.node;
+    return UINT32_MAX - (uint32_t)top;
 }
 
 static void queue_put_children(struct queue *q, uint32_t from, uint32_t to)
@@ -286,7 +280,7 @@ static void pair_subtrees(struct matching *m, uint32_t old, uint32_t new_)
 static void match_identical(struct matching *m)
 {
     struct queue q = {
-            &m->new_, arena_alloc(m->life, (m->new_.d->nodes + 1) * sizeof(struct queued)), 0};
+            &m->new_, arena_alloc(m->life, (m->new_.d->nodes + 1) * sizeof(uint64_t)), 0};
 
     queue_put_children(&q, 0, m->new_.d->nodes);
     while (q.count) {
