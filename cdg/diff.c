@@ -382,16 +382,17 @@ void diff_compare(const struct diff_input *in, struct arena *life, struct diff *
 
     const uint32_t *match = ret->match = match_items(&w, &ret->coarse);
     size_t a = 0, b = 0;
-    for (size_t j = 0; j < in->nnew; j++) {
-        for (; j == b && j < in->nnew && match[j] == a; j++, b++)
+    while (b < in->nnew) {
+        for (; b < in->nnew && match[b] == a; b++)
             a++;
+        size_t j = b;
+        while (j < in->nnew && match[j] == LCS_NONE)
+            j++;
         if (j == in->nnew)
             break;
-        if (match[j] == LCS_NONE)
-            continue;
         gap(&w, a, match[j], b, j);
-        a = match[j] + 1;
-        b = j + 1;
+        a = match[j];
+        b = j;
     }
     gap(&w, a, in->nold, b, in->nnew);
     find_moves(&w);

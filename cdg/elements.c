@@ -1,6 +1,20 @@
 /* Elements of a digest as items that can be compared, and their texts. */
 #include "cdg/cdg_int.h"
 
+/* name="value" */
+static struct str attribute_text(const struct page_digest *d, uint32_t attr, struct arena *life)
+{
+    struct str name = page_attr_name(d, attr), value = page_attr_value(d, attr);
+    size_t len = name.len + value.len + 3;
+    char *text = arena_alloc(life, len + 1);
+
+    memcpy(text, name.ptr, name.len);
+    memcpy(text + name.len, "=\"", 2);
+    memcpy(text + name.len + 2, value.ptr, value.len);
+    memcpy(text + len - 1, "\"", 2);
+    return (struct str){text, len};
+}
+
 static struct diff_item item_make(
         const struct page_digest *d, uint32_t node, struct arena *life)
 {
@@ -11,8 +25,7 @@ static struct diff_item item_make(
 
     parts[0] = name;
     for (uint32_t i = 0; i < n; i++) {
-        parts[i + 1] = str_of(arena_printf(life, "%s=\"%s\"", page_attr_name(d, from + i).ptr,
-                page_attr_value(d, from + i).ptr));
+        parts[i + 1] = attribute_text(d, from + i, life);
         bytes += parts[i + 1].len + 1;
     }
     char *text = arena_alloc(life, bytes), *at = text;

@@ -164,34 +164,25 @@ static bool row_is_same(const struct spans *s, struct span_place p)
 static bool walk_ahead(struct walk *w)
 {
     const struct spans *s = w->s;
-    struct span_place old[AHEAD + 1];
+    struct span_place at[AHEAD + 1]; /* so many nodes on, on either side */
     uint64_t most = LOOKS * ((uint64_t)s->d[0]->nodes + s->d[1]->nodes) + LOOKS_LEAST;
 
-    old[0] = w->at;
-    for (unsigned i = 1; i <= AHEAD; i++) {
-        old[i] = old[i - 1];
-        pass(s, &old[i], 0);
-    }
-    struct span_place new_[AHEAD + 1];
-    new_[0] = w->at;
-    for (unsigned i = 1; i <= AHEAD; i++) {
-        new_[i] = new_[i - 1];
-        pass(s, &new_[i], 1);
-    }
-    for (unsigned both = 1; both <= AHEAD && w->looks <= most; both++) /* (3) */
+    at[0] = w->at;
+    for (unsigned both = 1; both <= AHEAD && w->looks <= most; both++) { /* (3) */
+        at[both] = at[both - 1];
+        pass(s, &at[both], 0);
+        pass(s, &at[both], 1);
         for (unsigned n = 0; n <= 2 * both; n++, w->looks++) {
             /* from the diagonal outwards, `both` being the larger of the two steps */
             unsigned less = both - (n + 1) / 2;
             unsigned i = n % 2 ? both : less, j = n % 2 ? less : both;
-            struct span_place p = {{old[i].node[0], new_[j].node[1]},
-                    {old[i].text[0], new_[j].text[1]}};
-            if (p.node[0] > s->d[0]->nodes || p.node[1] > s->d[1]->nodes)
-                continue;
-            if (row_is_same(s, p)) {
+            struct span_place p = {{at[i].node[0], at[j].node[1]}, {at[i].text[0], at[j].text[1]}};
+            if (p.node[0] <= s->d[0]->nodes && p.node[1] <= s->d[1]->nodes && row_is_same(s, p)) {
                 w->at = p;
                 return true;
             }
         }
+    }
     return false;
 }
 

@@ -63,7 +63,7 @@ struct search {
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
-    msec deadline;
+    msec deadline, now; /* now: when the last window was done */
     size_t window;
     struct arena *life;
     struct str *matches;
@@ -86,7 +86,8 @@ static bool search_init(struct search *s)
     pcre2_set_match_limit(s->context, MATCH_LIMIT);
     pcre2_set_depth_limit(s->context, DEPTH_LIMIT);
     pcre2_set_heap_limit(s->context, HEAP_KIB);
-    s->deadline = clock_mono(&clock_system) + PAGE_PATTERN_MSEC;
+    s->now = clock_mono(&clock_system);
+    s->deadline = s->now + PAGE_PATTERN_MSEC;
     s->window = WINDOW_LEAST;
     return true;
 }
@@ -102,7 +103,7 @@ static size_t next_character(struct str text, size_t at)
 /* Looks for a match that starts in the window at `at`. */
 static int search_window(struct search *s, size_t at)
 {
-    msec before = clock_mono(&clock_system);
+    msec before = s->now;
 
     pcre2_set_offset_limit(s->context, at + s->window - 1);
     int n = pcre2_match(s->p->code, (PCRE2_SPTR)s->text.ptr, s->text.len, at,
@@ -113,7 +114,8 @@ static int search_window(struct search *s, size_t at)
         n = pcre2_match(s->p->code, (PCRE2_SPTR)s->text.ptr, s->text.len, at,
                 PCRE2_NO_UTF_CHECK, s->data, s->context);
     }
-    bool quick = clock_mono(&clock_system) - before < 1;
+    s->now = clock_mono(&clock_system);
+    bool quick = s->now - before < 1;
     if (quick && s->window < WINDOW_MOST)
         s->window *= 2;
     else if (!quick)
@@ -179,7 +181,7 @@ enum err page_pattern_find(const struct page_pattern *p, struct str text, struct
     if (!search_init(&s))
         return fault_set(f, ERR_LIMIT, "no memory to search the page");
     for (size_t at = 0; at != SIZE_MAX && !e;) {
-        if (clock_mono(&clock_system) > s.deadline) /* (1) */
+        if (s.now > s.deadline) /* (1) */
             return fault_set(f, ERR_LIMIT, "the pattern takes longer than %d ms on this page",
                     PAGE_PATTERN_MSEC);
         at = search_step(&s, at, f, &e);
