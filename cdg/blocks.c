@@ -57,8 +57,8 @@ static size_t blocks_fill(const struct page_digest *d, struct arena *life, struc
         uint32_t from = i;
         while (++i < d->texts && !d->text_block[i])
             ;
-        all[n] = (struct block){from, i, block_length(d, from, i),
-                i == from + 1 ? d->text_of[from].ptr : NULL};
+        all[n] = (struct block){
+                from, i, block_length(d, from, i), i == from + 1 ? d->text_of[from].ptr : NULL};
         prints[n] = (uint32_t)all[n].len;
     }
     *ret = all;
@@ -106,16 +106,19 @@ static void blocks_span(struct blocks *b, const struct spans *s)
     b->spans = arena_alloc(b->life, (s->count + 1) * sizeof *b->spans);
     for (size_t i = 0; i < s->count; i++) {
         const struct span *k = &s->all[i];
-        uint32_t n = k->len[SPAN_TEXTS], old = k->at[SPAN_TEXTS][0], new_ = k->at[SPAN_TEXTS][1];
+        uint32_t n = k->len[SPAN_TEXTS], old = k->at[SPAN_TEXTS][0],
+                 new_ = k->at[SPAN_TEXTS][1];
         if (n < 2 || memcmp(b->d[0]->text_block + old, b->d[1]->text_block + new_, n) != 0)
             continue;
         uint32_t x = first_block(b, 0, old), y = first_block(b, 1, new_);
         uint32_t last = first_block(b, 1, new_ + n); /* the one before it may go on behind */
         if (last > y && b->all[1][last - 1].end > new_ + n)
             last--;
-        if (last > y && x < b->count[0] && b->all[0][x].from - old == b->all[1][y].from - new_ &&
+        if (last > y && x < b->count[0] &&
+                b->all[0][x].from - old == b->all[1][y].from - new_ &&
                 b->all[0][x + (last - y) - 1].end - old == b->all[1][last - 1].end - new_)
-            b->spans[b->nspans++] = (struct span){.at[BLOCKS] = {x, y}, .len[BLOCKS] = last - y};
+            b->spans[b->nspans++] =
+                    (struct span){.at[BLOCKS] = {x, y}, .len[BLOCKS] = last - y};
     }
 }
 

@@ -479,8 +479,8 @@ struct lcs_pair {
     size_t most; /* differences beyond this many do not matter; 0: all do */
     /* How many items right before these places are equal, one by one; NULL: `equal` says. */
     size_t (*run)(const void *arg, size_t a, size_t b);
-    const uint32_t *prints[2];    /* by item of a and of b: equal ones have equal prints */
-    const struct str *texts[2];   /* or equal texts; NULL: nothing can be said */
+    const uint32_t *prints[2];  /* by item of a and of b: equal ones have equal prints */
+    const struct str *texts[2]; /* or equal texts; NULL: nothing can be said */
 };
 bool lcs_match_few(const struct lcs_pair *p, uint32_t *ret_match);
 bool lcs_length_few(const struct lcs_pair *p, size_t *ret_length);
@@ -674,7 +674,7 @@ struct asking {
     struct asked_table *own;         /* of what keeps a state */
     struct str state;                /* own: the sentinel's */
     const struct keyword_hits *hits; /* of its group; NULL: it looks for no words */
-    struct arena *life, *scratch; /* scratch: for one question at a time */
+    struct arena *life, *scratch;    /* scratch: for one question at a time */
     uint64_t *reports;
 };
 

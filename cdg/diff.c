@@ -133,8 +133,8 @@ static size_t common_length(const struct words *a, const struct words *b)
 static double ratio_of(const struct words *a, const struct words *b)
 {
     struct two_lists lists = {a->all, b->all};
-    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, 0, NULL,
-            {NULL, NULL}, {a->all, b->all}};
+    struct lcs_pair pair = {
+            a->count, b->count, words_equal, &lists, 0, NULL, {NULL, NULL}, {a->all, b->all}};
     size_t common;
 
     if (a->count + b->count == 0)
@@ -424,8 +424,8 @@ void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_
         size_t nnew, struct arena *life, struct diff *ret)
 {
     struct given g = {old, new_};
-    struct diff_input in = {nold, nnew, given_equal, given_item, &g, NULL, NULL,
-            {NULL, NULL}, {NULL, NULL}};
+    struct diff_input in = {
+            nold, nnew, given_equal, given_item, &g, NULL, NULL, {NULL, NULL}, {NULL, NULL}};
 
     diff_compare(&in, life, ret);
 }

@@ -58,8 +58,8 @@ static const uint64_t *tag_weights(const struct page_digest *d, struct arena *li
 }
 
 /* Weights, texts and ids of the nodes from `from` to `to`, whose place before is known. */
-static void tree_read(struct tree *t, struct id_names names, const uint64_t *tags,
-        uint32_t from, uint32_t to)
+static void tree_read(
+        struct tree *t, struct id_names names, const uint64_t *tags, uint32_t from, uint32_t to)
 {
     const struct page_digest *d = t->d;
     uint64_t weight = t->weight_before[from];

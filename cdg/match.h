@@ -36,8 +36,8 @@ struct tree {
     uint32_t *id;            /* an attribute of the digest; NO_NODE: none */
     uint32_t *with_id;       /* the nodes that have one, ascending */
     uint32_t nwith_id;
-    uint32_t *match;         /* in the other tree; NO_NODE: none */
-    bool *whole;             /* new: nobody at or below it is free */
+    uint32_t *match; /* in the other tree; NO_NODE: none */
+    bool *whole;     /* new: nobody at or below it is free */
 };
 
 struct matching {

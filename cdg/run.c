@@ -365,11 +365,8 @@ size_t cdg_plan_run_states(struct cdg_plan *p, const struct cdg_version *new_ver
         cdg_old_fn old, cdg_state_fn state, void *arg, struct arena *life,
         const struct cdg_verdict **ret_verdicts)
 {
-    struct run r = {.plan = p,
-            .state = state,
-            .arg = arg,
-            .shared = p->memory.shared,
-            .life = life};
+    struct run r = {
+            .plan = p, .state = state, .arg = arg, .shared = p->memory.shared, .life = life};
     size_t most = 0;
 
     for (size_t i = 0; i < p->ngroups; i++)

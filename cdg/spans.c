@@ -176,8 +176,10 @@ static bool walk_ahead(struct walk *w)
             /* from the diagonal outwards, `both` being the larger of the two steps */
             unsigned less = both - (n + 1) / 2;
             unsigned i = n % 2 ? both : less, j = n % 2 ? less : both;
-            struct span_place p = {{at[i].node[0], at[j].node[1]}, {at[i].text[0], at[j].text[1]}};
-            if (p.node[0] <= s->d[0]->nodes && p.node[1] <= s->d[1]->nodes && row_is_same(s, p)) {
+            struct span_place p = {
+                    {at[i].node[0], at[j].node[1]}, {at[i].text[0], at[j].text[1]}};
+            if (p.node[0] <= s->d[0]->nodes && p.node[1] <= s->d[1]->nodes &&
+                    row_is_same(s, p)) {
                 w->at = p;
                 return true;
             }

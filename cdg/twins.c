@@ -65,8 +65,8 @@ static uint32_t find_child(struct matching *m, uint32_t parent, uint32_t new_)
     return NO_NODE;
 }
 
-/* Large ones come first, when nearly all are free, and are few: filling in shapes can wait until
- * most have found their twins. */
+/* Large ones come first, when nearly all are free, and are few: filling in shapes can wait
+ * until most have found their twins. */
 static uint32_t find_large(struct matching *m, uint32_t new_)
 {
     const struct page_digest *d = m->old.d;

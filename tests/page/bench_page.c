@@ -275,7 +275,8 @@ static void changed_only(const char *type, unsigned rounds)
     CLEANUP(sample_done) struct sample old = {.page = {.max = 1 << 26}};
     CLEANUP(sample_done) struct sample edited = {.page = {.max = 1 << 26}};
     size_t asked;
-    struct cdg *g = ask(life, type && strcmp(type, "all") != 0 ? cdg_kind_find(type) : -1, &asked);
+    struct cdg *g =
+            ask(life, type && strcmp(type, "all") != 0 ? cdg_kind_find(type) : -1, &asked);
 
     doc_page(&old.page, KIND_PAGE, (struct doc_edits){.script = 1});
     doc_page(&edited.page, KIND_PAGE, (struct doc_edits){.script = 2, .every = 125});
