@@ -32,7 +32,7 @@ struct arena {
     const char *name;
     struct block *blocks; /* the newest first; only it is bumped */
     struct deferred *deferred;
-    size_t bytes, next_block;
+    size_t bytes, next_block, kept;
 };
 
 struct arena *arena_new(struct arena *parent, const char *name)
@@ -43,6 +43,7 @@ struct arena *arena_new(struct arena *parent, const char *name)
     a->name = name;
     a->bytes = sizeof *a;
     a->next_block = FIRST_BLOCK;
+    a->kept = ARENA_KEPT_BYTES;
     list_init(&a->children);
     list_init(&a->sibling);
     if (parent)
@@ -85,7 +86,7 @@ void arena_reset(struct arena *a)
 {
     struct block *b = a->blocks;
     release_all(a);
-    if (b && !b->next && b->size <= ARENA_KEPT_BYTES) {
+    if (b && !b->next && b->size <= a->kept) {
         b->used = 0;
         ASAN_POISON_MEMORY_REGION(b->bytes, b->size); /* (4) */
         return;
@@ -93,7 +94,12 @@ void arena_reset(struct arena *a)
     size_t held = a->bytes - sizeof *a;
     free_blocks(a);
     a->bytes = sizeof *a;
-    a->next_block = held <= ARENA_KEPT_BYTES ? held : FIRST_BLOCK;
+    a->next_block = held <= a->kept ? held : FIRST_BLOCK;
+}
+
+void arena_keep(struct arena *a, size_t bytes)
+{
+    a->kept = bytes;
 }
 
 void arena_freep(struct arena **a)

@@ -18,9 +18,10 @@ struct arena *arena_new(struct arena *parent, const char *name);
 void arena_free(struct arena *a); /* NULL is fine */
 
 /* As if new, for the next of many that are alike: what is in it goes as at its end, but enough
- * memory is kept for as much again, up to ARENA_KEPT_BYTES. */
+ * memory is kept for as much again, up to ARENA_KEPT_BYTES, or what was said. */
 enum { ARENA_KEPT_BYTES = 16 * 1024 };
 void arena_reset(struct arena *a);
+void arena_keep(struct arena *a, size_t bytes);
 
 void *arena_alloc(struct arena *a, size_t bytes);  /* aligned for anything, not cleared */
 void *arena_zalloc(struct arena *a, size_t bytes); /* cleared */

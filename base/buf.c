@@ -64,7 +64,11 @@ bool buf_puts(struct buf *b, const char *s)
 
 bool buf_putc(struct buf *b, char c)
 {
-    return buf_append(b, &c, 1);
+    if (b->overflowed || b->len + 1 >= b->cap || b->len >= b->max)
+        return buf_append(b, &c, 1);
+    b->data[b->len++] = c;
+    b->data[b->len] = 0;
+    return true;
 }
 
 bool buf_vprintf(struct buf *b, const char *fmt, va_list ap)

@@ -86,11 +86,28 @@ static size_t plain_length(const char *s, size_t len)
     return i;
 }
 
+/* C1 controls: a terminal acts on them. */
+static bool is_control(const char *s, size_t n)
+{
+    return n == 2 && (unsigned char)s[0] == 0xC2 && (unsigned char)s[1] < 0xA0;
+}
+
+/* The same with characters beyond ASCII. */
+static size_t unescaped_length(const char *s, size_t len)
+{
+    for (size_t i = 0, n;; i += n) {
+        i += plain_length(s + i, len - i);
+        n = i < len && (s[i] & 0x80) ? utf8_length(s + i, len - i) : 0;
+        if (n == 0 || is_control(s + i, n))
+            return i;
+    }
+}
+
 static void write_escaped(struct buf *out, struct str s)
 {
     buf_putc(out, '"');
     for (size_t i = 0; i < s.len;) {
-        size_t plain = plain_length(s.ptr + i, s.len - i);
+        size_t plain = unescaped_length(s.ptr + i, s.len - i);
         if (plain) {
             buf_append(out, s.ptr + i, plain);
             i += plain;
@@ -106,13 +123,10 @@ static void write_escaped(struct buf *out, struct str s)
             buf_puts(out, "\\t");
         else if (c < 0x20 || c == 0x7F)
             buf_printf(out, "\\u%04x", c);
-        else if (n == 2 && c == 0xC2 && (unsigned char)s.ptr[i + 1] < 0xA0)
-            buf_printf(out, "\\u%04x",
-                    (unsigned char)s.ptr[i + 1]); /* C1: a terminal acts on them */
-        else if (n == 0)
-            buf_puts(out, "\xEF\xBF\xBD"); /* U+FFFD for each byte that is no character */
+        else if (is_control(s.ptr + i, n))
+            buf_printf(out, "\\u%04x", (unsigned char)s.ptr[i + 1]);
         else
-            buf_append(out, s.ptr + i, n);
+            buf_puts(out, "\xEF\xBF\xBD"); /* U+FFFD for each byte that is no character */
         i += n ? n : 1;
     }
     buf_putc(out, '"');

@@ -60,7 +60,7 @@ static void compare_texts(const struct question *q, struct answer *a)
         return;
     struct told t = {q, blocks_of(q), is_json(old) && is_json(new_)};
     struct diff_input in = {t.b->count[0], t.b->count[1], told_equal, told_item, &t,
-            t.b->exact && !t.keyed ? t.b->match : NULL, NULL};
+            t.b->exact && !t.keyed ? t.b->match : NULL, NULL, {NULL, NULL}, {NULL, NULL}};
     diff_compare(&in, q->life, &d);
     answer_add_items(a, q->life, &d, &in);
 }
@@ -108,7 +108,7 @@ static void compare_elements(const struct question *q, struct answer *a)
         return;
     const struct element_pair *pair = element_pair_of(q);
     struct diff_input in = {pair->old.count, pair->new_.count, element_pair_equal,
-            element_pair_item, pair, NULL, element_pair_run};
+            element_pair_item, pair, NULL, element_pair_run, {NULL, NULL}, {NULL, NULL}};
     diff_compare(&in, q->life, &d);
     for (size_t i = 0; i < d.count; i++)
         add_element_edit(q, a, &d.edits[i], pair, text_differs);

@@ -17,7 +17,7 @@ struct aligned {
     const struct element_pair *pair;
     struct diff_input in;
     struct diff diff;
-    uint32_t *match; /* by new element: the old one it is aligned with, or LCS_NONE */
+    const uint32_t *match; /* by new element: the old one it is aligned with, or LCS_NONE */
 };
 
 static struct diff_item name_item(const void *arg, bool new_, size_t i)
@@ -30,26 +30,28 @@ static struct diff_item name_item(const void *arg, bool new_, size_t i)
             .text = str_of(arena_printf(e->life, "<%.*s>", (int)name.len, name.ptr))};
 }
 
-static void match_from_diff(struct aligned *a, struct arena *life)
+/* A coarse difference has pairs that the match does not. */
+static const uint32_t *match_from_diff(const struct aligned *a, struct arena *life)
 {
     bool *gone = arena_array_of(life, a->pair->old.count + 1, bool);
+    uint32_t *match = arena_array_of(life, a->pair->new_.count + 1, uint32_t);
     size_t old = 0;
 
-    a->match = arena_array_of(life, a->pair->new_.count + 1, uint32_t);
     for (size_t i = 0; i < a->diff.count; i++) {
         const struct diff_edit *e = &a->diff.edits[i];
         if (e->old != LCS_NONE)
             gone[e->old] = true;
         if (e->new_ != LCS_NONE)
-            a->match[e->new_] = LCS_NONE;
+            match[e->new_] = LCS_NONE;
     }
     for (size_t j = 0; j < a->pair->new_.count; j++) {
-        if (a->match[j] == LCS_NONE)
+        if (match[j] == LCS_NONE)
             continue;
         while (old < a->pair->old.count && gone[old])
             old++;
-        a->match[j] = old < a->pair->old.count ? (uint32_t)old++ : LCS_NONE;
+        match[j] = old < a->pair->old.count ? (uint32_t)old++ : LCS_NONE;
     }
+    return match;
 }
 
 static const struct aligned *align(const struct question *q)
@@ -62,9 +64,9 @@ static const struct aligned *align(const struct question *q)
     lasting.life = q->cache->life;
     a->pair = element_pair_of(q);
     a->in = (struct diff_input){a->pair->old.count, a->pair->new_.count, element_pair_same_name,
-            name_item, a->pair, NULL, element_pair_name_run};
+            name_item, a->pair, NULL, element_pair_name_run, {NULL, NULL}, {NULL, NULL}};
     diff_compare(&a->in, lasting.life, &a->diff);
-    match_from_diff(a, lasting.life);
+    a->match = a->diff.coarse ? match_from_diff(a, lasting.life) : a->diff.match;
     q->cache->aligned = a;
     return a;
 }
@@ -79,6 +81,11 @@ static void compare_structure(const struct question *q, struct answer *answer)
     for (size_t j = 0; j < to->count; j++) {
         if (a->match[j] == LCS_NONE)
             continue;
+        size_t known = element_pair_known(a->pair, a->match[j], j);
+        if (known) {
+            j += known - 1;
+            continue;
+        }
         uint32_t old = from->node[a->match[j]], new_ = to->node[j];
         uint32_t before = from->d->children[old], after = to->d->children[new_];
         if (before == after)
@@ -108,10 +115,15 @@ static void compare_attributes(const struct question *q, struct answer *answer)
         return;
     const struct aligned *a = align(q);
     const struct elements *from = &a->pair->old, *to = &a->pair->new_;
-    for (size_t j = 0; j < to->count; j++)
-        if (a->match[j] != LCS_NONE && !element_pair_equal(a->pair, a->match[j], j))
+    for (size_t j = 0; j < to->count; j++) {
+        size_t known =
+                a->match[j] == LCS_NONE ? 1 : element_pair_known(a->pair, a->match[j], j);
+        if (known)
+            j += known - 1;
+        else if (!element_pair_equal(a->pair, a->match[j], j))
             answer_add_attributes(answer, q, element_item(from, a->match[j]),
                     element_item(to, j), element_path(q, answer, to->d, to->node[j]));
+    }
     if (answer->result != CDG_C)
         answer->reason = "elements that came or went shifted the others";
     answer->result = CDG_C;
@@ -120,6 +132,7 @@ static void compare_attributes(const struct question *q, struct answer *answer)
 
 struct texts {
     const struct page_digest *old, *new_;
+    const struct spans *spans;
 };
 
 static bool texts_equal(const void *arg, size_t old, size_t new_)
@@ -130,11 +143,8 @@ static bool texts_equal(const void *arg, size_t old, size_t new_)
 
 static size_t texts_run(const void *arg, size_t old, size_t new_)
 {
-    size_t n = 0;
-
-    while (n < old && n < new_ && texts_equal(arg, old - 1 - n, new_ - 1 - n))
-        n++;
-    return n;
+    const struct spans *s = ((const struct texts *)arg)->spans;
+    return span_run(s->all, s->count, SPAN_TEXTS, old, new_, texts_equal, arg);
 }
 
 static struct diff_item text_item(const void *arg, bool new_, size_t i)
@@ -145,13 +155,13 @@ static struct diff_item text_item(const void *arg, bool new_, size_t i)
 
 static void compare_content(const struct question *q, struct answer *answer)
 {
-    struct texts t = {q->old->digest, q->new_->digest};
-    struct diff_input in = {
-            t.old->texts, t.new_->texts, texts_equal, text_item, &t, NULL, texts_run};
-    struct diff d;
-
     if (!differs(q, PAGE_CONTENT))
         return;
+    struct texts t = {q->old->digest, q->new_->digest, spans_of(q)};
+    struct diff_input in = {t.old->texts, t.new_->texts, texts_equal, text_item, &t, NULL,
+            texts_run, {NULL, NULL}, {t.old->text_of, t.new_->text_of}};
+    struct diff d;
+
     diff_compare(&in, q->life, &d);
     answer_add_items(answer, q->life, &d, &in);
 }

@@ -9,6 +9,9 @@
  */
 #include "cdg/cdg_int.h"
 
+/* What a span of blocks counts. */
+#define BLOCKS SPAN_NODES
+
 struct str block_text(const struct blocks *b, bool new_, size_t i)
 {
     struct block *k = &b->all[new_][i];
@@ -27,23 +30,36 @@ struct str block_text(const struct blocks *b, bool new_, size_t i)
     return (struct str){text, k->len};
 }
 
-static size_t blocks_fill(const struct page_digest *d, struct arena *life, struct block **ret)
+static size_t block_length(const struct page_digest *d, uint32_t from, uint32_t end)
+{
+    size_t len = 0;
+
+    if (d->texts_in_row) /* less the zero bytes between them */
+        return (size_t)(d->text_of[end - 1].ptr - d->text_of[from].ptr) +
+               d->text_of[end - 1].len - (end - 1 - from);
+    for (uint32_t i = from; i < end; i++)
+        len += d->text_of[i].len;
+    return len;
+}
+
+static size_t blocks_fill(const struct page_digest *d, struct arena *life, struct block **ret,
+        uint32_t **ret_prints)
 {
     size_t n = 0;
 
     for (uint32_t i = 0; i < d->texts; i++)
         n += d->text_block[i] != 0;
     struct block *all = arena_alloc(life, (n + 1) * sizeof *all); /* the first may not say */
+    uint32_t *prints = *ret_prints = arena_alloc(life, (n + 1) * sizeof *prints);
     n = 0;
 
     for (uint32_t i = 0; i < d->texts; n++) {
-        struct block *k = &all[n];
-        *k = (struct block){.from = i, .len = d->text_of[i].len};
+        uint32_t from = i;
         while (++i < d->texts && !d->text_block[i])
-            k->len += d->text_of[i].len;
-        k->end = i;
-        if (k->end == k->from + 1)
-            k->text = d->text_of[k->from].ptr;
+            ;
+        all[n] = (struct block){
+                from, i, block_length(d, from, i), i == from + 1 ? d->text_of[from].ptr : NULL};
+        prints[n] = (uint32_t)all[n].len;
     }
     *ret = all;
     return n;
@@ -69,20 +85,55 @@ static bool blocks_equal(const void *arg, size_t old, size_t new_)
     return true;
 }
 
+/* The first block that begins at or behind a text. */
+static uint32_t first_block(const struct blocks *b, int side, uint32_t text)
+{
+    size_t low = 0, high = b->count[side];
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (b->all[side][middle].from < text)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (uint32_t)low;
+}
+
+/* The blocks that lie in spans, as far as they are cut alike. */
+static void blocks_span(struct blocks *b, const struct spans *s)
+{
+    b->spans = arena_alloc(b->life, (s->count + 1) * sizeof *b->spans);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct span *k = &s->all[i];
+        uint32_t n = k->len[SPAN_TEXTS], old = k->at[SPAN_TEXTS][0],
+                 new_ = k->at[SPAN_TEXTS][1];
+        if (n < 2 || memcmp(b->d[0]->text_block + old, b->d[1]->text_block + new_, n) != 0)
+            continue;
+        uint32_t x = first_block(b, 0, old), y = first_block(b, 1, new_);
+        uint32_t last = first_block(b, 1, new_ + n); /* the one before it may go on behind */
+        if (last > y && b->all[1][last - 1].end > new_ + n)
+            last--;
+        if (last > y && x < b->count[0] &&
+                b->all[0][x].from - old == b->all[1][y].from - new_ &&
+                b->all[0][x + (last - y) - 1].end - old == b->all[1][last - 1].end - new_)
+            b->spans[b->nspans++] =
+                    (struct span){.at[BLOCKS] = {x, y}, .len[BLOCKS] = last - y};
+    }
+}
+
 static size_t blocks_run(const void *arg, size_t old, size_t new_)
 {
-    size_t n = 0;
-
-    while (n < old && n < new_ && blocks_equal(arg, old - 1 - n, new_ - 1 - n))
-        n++;
-    return n;
+    const struct blocks *b = arg;
+    return span_run(b->spans, b->nspans, BLOCKS, old, new_, blocks_equal, b);
 }
 
 /* Where they differ in too many places, only what both begin and end with is matched: a block
  * without a match costs time only. */
 static void blocks_match(struct blocks *b)
 {
-    struct lcs_pair pair = {b->count[0], b->count[1], blocks_equal, b, 0, blocks_run};
+    struct lcs_pair pair = {b->count[0], b->count[1], blocks_equal, b, 0, blocks_run,
+            {b->prints[0], b->prints[1]}, {NULL, NULL}};
 
     b->exact = lcs_match_few(&pair, b->match);
     if (b->exact)
@@ -169,8 +220,9 @@ const struct blocks *blocks_of(const struct question *q)
     b->d[0] = q->old->digest;
     b->d[1] = q->new_->digest;
     for (int side = 0; side < 2; side++)
-        b->count[side] = blocks_fill(b->d[side], life, &b->all[side]);
+        b->count[side] = blocks_fill(b->d[side], life, &b->all[side], &b->prints[side]);
     b->match = arena_alloc(life, (b->count[1] + 1) * sizeof *b->match);
+    blocks_span(b, spans_of(q));
     blocks_match(b);
     gaps_fill(b);
     q->cache->blocks = b;
@@ -178,6 +230,20 @@ const struct blocks *blocks_of(const struct question *q)
 }
 
 /* ---- whole versions ---------------------------------------------------------------------- */
+
+/* Most texts are short, and copying a fixed number of bytes is cheaper. */
+enum { COPIED = 32 };
+
+/* Before this text there are as many bytes to read behind where any of them begins. */
+static uint32_t far_from_end(const struct page_digest *d)
+{
+    uint32_t i = d->texts;
+    const char *end = i ? d->text_of[i - 1].ptr + d->text_of[i - 1].len : NULL;
+
+    while (i > 0 && end - d->text_of[i - 1].ptr < COPIED)
+        i--;
+    return i;
+}
 
 const struct joined *joined_of(const struct question *q, bool new_)
 {
@@ -190,14 +256,18 @@ const struct joined *joined_of(const struct question *q, bool new_)
     struct joined *j = arena_new_of(life, struct joined);
     for (uint32_t i = 0; i < d->texts; i++)
         bytes += d->text_of[i].len + 1;
-    char *text = arena_alloc(life, bytes + 1);
+    char *text = arena_alloc(life, bytes + 1 + COPIED);
     j->at = arena_alloc(life, (d->texts + 1) * sizeof *j->at);
+    uint32_t safe = d->texts_in_row ? far_from_end(d) : 0;
     for (uint32_t i = 0; i < d->texts; i++) {
         struct str s = d->text_of[i];
-        if (i && d->text_block[i])
-            text[at++] = ' ';
+        text[at] = ' ';
+        at += i && d->text_block[i];
         j->at[i] = at;
-        memcpy(text + at, s.ptr, s.len);
+        if (s.len <= COPIED && i < safe)
+            memcpy(text + at, s.ptr, COPIED); /* what is too much is written over */
+        else
+            memcpy(text + at, s.ptr, s.len);
         at += s.len;
     }
     text[at] = 0;

@@ -105,6 +105,7 @@ struct pair_cache {
     struct vocabulary *changed, *changed_folded; /* of where they differ */
     struct vocabulary *rows;                     /* of there and around */
     unsigned rows_margin;
+    struct spans *spans;
     struct blocks *blocks;
     struct joined *joined[2];
     struct element_pair *elements;
@@ -159,6 +160,13 @@ static inline uint64_t eight_bytes(const char *p)
     return n;
 }
 
+static inline uint32_t four_bytes(const char *p)
+{
+    uint32_t n;
+    memcpy(&n, p, sizeof n);
+    return n;
+}
+
 /* str_equal for the small and many. */
 static inline bool str_same(struct str a, struct str b)
 {
@@ -167,6 +175,9 @@ static inline bool str_same(struct str a, struct str b)
     if (a.len != b.len)
         return false;
     if (a.len < 8) {
+        if (a.len >= 4)
+            return four_bytes(a.ptr) == four_bytes(b.ptr) &&
+                   four_bytes(a.ptr + a.len - 4) == four_bytes(b.ptr + a.len - 4);
         for (; i < a.len && a.ptr[i] == b.ptr[i]; i++)
             ;
         return i == a.len;
@@ -203,6 +214,47 @@ static inline size_t same_back(struct str a, struct str b)
     return i;
 }
 
+/* ---- spans: spans.c ---------------------------------------------------------------------- */
+
+#define NO_NODE UINT32_MAX
+
+/* A row of nodes that is the same in both versions, and the texts and elements in it. */
+enum span_of { SPAN_NODES, SPAN_TEXTS, SPAN_ELEMENTS, SPAN_OF_COUNT };
+
+struct span {
+    uint32_t at[SPAN_OF_COUNT][2]; /* old, new: the first */
+    uint32_t len[SPAN_OF_COUNT];
+};
+
+/* A node of either version, and the first text at or behind it. */
+struct span_place {
+    uint32_t node[2], text[2];
+};
+
+struct spans {
+    const struct page_digest *d[2];
+    struct span *all; /* ascending in both versions */
+    size_t count;
+    const uint32_t *tag;  /* by number of the old one's tags: the new one's, or NO_NODE */
+    const uint32_t *name; /* the same for names of attributes */
+    bool same_numbers;    /* these say nothing */
+    struct arena *life;
+};
+const struct spans *spans_of(const struct question *q);
+/* Whether two elements have the same name and attributes. */
+bool span_element_equal(const struct spans *s, uint32_t old, uint32_t new_);
+/* The span in which both stand, at the same place; NULL: there is none. */
+const struct span *span_at(
+        const struct span *all, size_t count, enum span_of of, size_t old, size_t new_);
+/* How many right before these places are equal, one by one, as lcs_pair wants it. */
+size_t span_run(const struct span *all, size_t count, enum span_of of, size_t old, size_t new_,
+        bool (*equal)(const void *arg, size_t old, size_t new_), const void *arg);
+
+/* same.c: by number of the old names, the number of the new name that is the same; NO_NODE:
+ * there is none. */
+uint32_t *numbers_map(const struct str *old, uint32_t nold, const struct str *new_,
+        uint32_t nnew, struct arena *life);
+
 /* ---- blocks: blocks.c -------------------------------------------------------------------- */
 
 struct block {
@@ -222,6 +274,9 @@ struct blocks {
     const struct page_digest *d[2];
     struct block *all[2];
     size_t count[2];
+    uint32_t *prints[2]; /* their lengths */
+    struct span *spans;  /* of blocks, which they call nodes */
+    size_t nspans;
     uint32_t *match; /* by new block; LCS_NONE: none */
     bool exact;      /* it is the longest; else it may be any that is right */
     struct gap *gaps;
@@ -361,13 +416,6 @@ const struct keyword_hits *keyword_index_look(
 /* NULL: nothing changed for it. */
 struct leaf_hits *keyword_hits_of(const struct keyword_hits *h, const struct cdg_node *leaf);
 
-#define NO_NODE UINT32_MAX
-
-/* same.c: by number of the old names, the number of the new name that is the same; NO_NODE:
- * there is none. */
-uint32_t *numbers_map(const struct str *old, uint32_t nold, const struct str *new_,
-        uint32_t nnew, struct arena *life);
-
 /* ---- elements: elements.c ---------------------------------------------------------------- */
 
 /* The elements of a digest as items, each written out when it is asked for. */
@@ -385,8 +433,7 @@ bool element_has_text(const struct elements *e, size_t i); /* a text stands belo
 /* The elements of a pair. */
 struct element_pair {
     struct elements old, new_;
-    const uint32_t *tag;  /* by number of the old one's tags: the new one's, or NO_NODE */
-    const uint32_t *name; /* the same for names of attributes */
+    const struct spans *spans;
 };
 const struct element_pair *element_pair_of(const struct question *q);
 /* As diff_input wants it: by name and attributes, or by name alone. */
@@ -395,6 +442,8 @@ bool element_pair_same_name(const void *pair, size_t old, size_t new_);
 size_t element_pair_run(const void *pair, size_t old, size_t new_);
 size_t element_pair_name_run(const void *pair, size_t old, size_t new_);
 struct diff_item element_pair_item(const void *pair, bool new_, size_t i);
+/* How many elements from these on are known to be the same, and to have as many children. */
+size_t element_pair_known(const struct element_pair *pair, size_t old, size_t new_);
 /* The number of the first text at or behind a node. */
 uint32_t first_text(const struct page_digest *d, uint32_t node);
 /* The texts from one node up to another, blocks with a space between them. */
@@ -424,6 +473,8 @@ struct lcs_pair {
     size_t most; /* differences beyond this many do not matter; 0: all do */
     /* How many items right before these places are equal, one by one; NULL: `equal` says. */
     size_t (*run)(const void *arg, size_t a, size_t b);
+    const uint32_t *prints[2];  /* by item of a and of b: equal ones have equal prints */
+    const struct str *texts[2]; /* or equal texts; NULL: nothing can be said */
 };
 bool lcs_match_few(const struct lcs_pair *p, uint32_t *ret_match);
 bool lcs_length_few(const struct lcs_pair *p, size_t *ret_length);
@@ -448,6 +499,7 @@ struct diff {
     struct diff_edit *edits; /* in the order of the new sequence, deletions where they were */
     size_t count;
     bool coarse;
+    const uint32_t *match; /* as lcs_match gives it; pairs of a coarse one may be updates */
 };
 
 void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_item *new_,
@@ -461,6 +513,8 @@ struct diff_input {
     const void *arg;
     const uint32_t *match; /* of equal items, as lcs_match gives it; NULL: not known */
     size_t (*run)(const void *arg, size_t old, size_t new_); /* as in lcs_pair; may be NULL */
+    const uint32_t *prints[2];                               /* the same */
+    const struct str *texts[2];
 };
 void diff_compare(const struct diff_input *in, struct arena *life, struct diff *ret);
 /* 1 - 2 LCS / (|a| + |b|), 0 for two empty lists; approximate above a size nobody reads. */
@@ -523,6 +577,13 @@ struct member {
     uint32_t number; /* in its roster */
 };
 
+/* What running a plan takes, for the next one. */
+struct plan_memory {
+    struct arena *shared;  /* what the questions share */
+    struct arena *scratch; /* of one question at a time */
+};
+enum { PLANS_SPARE = 4, PLAN_KEPT_BYTES = 1 << 20 };
+
 struct cdg {
     struct arena *life;
     struct map pages, members;
@@ -531,7 +592,12 @@ struct cdg {
     struct list plans; /* that are out, in the order they were taken */
     size_t ngroups, nplans, record_bytes;
     uint64_t groups_made;
+    struct plan_memory spare[PLANS_SPARE]; /* empty, and ready */
+    size_t nspare;
 };
+
+/* plan.c */
+void plan_memory_done(struct cdg *g);
 
 struct page_node *graph_page(const struct cdg *g, int64_t page_id);
 /* The old side of the pair that `version` completes for a group; 0: none.  It is for members
@@ -556,6 +622,7 @@ struct plan_group {
 
 struct cdg_plan {
     struct arena *life;
+    struct plan_memory memory; /* the runner's */
     struct list in_graph;
     uint64_t number;
     struct plan_group *groups;
@@ -606,7 +673,7 @@ struct asking {
     struct asked_table *own;         /* of what keeps a state */
     struct str state;                /* own: the sentinel's */
     const struct keyword_hits *hits; /* of its group; NULL: it looks for no words */
-    struct arena *life;
+    struct arena *life, *scratch;    /* scratch: for one question at a time */
     uint64_t *reports;
 };
 

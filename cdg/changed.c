@@ -44,8 +44,8 @@ struct vocabulary *vocabulary_changed(const struct question *q, bool folded)
 /* How the first byte of a word tells whether it may be one that is wanted. */
 enum first { FIRST_SKIPPED, FIRST_OTHER, FIRST_WANTED, FIRST_HIGH, FIRST_SPACE };
 
-#define EACH_BYTE 0x0101010101010101u
-#define HIGH_BITS 0x8080808080808080u
+/* Sixteen bytes at once, on whatever machine. */
+typedef unsigned char bytes16 __attribute__((vector_size(16)));
 
 struct search {
     struct vocabulary *v;
@@ -53,7 +53,7 @@ struct search {
     uint8_t first[256];   /* enum first */
     uint32_t wanted[256]; /* how many begin with it and are not found yet */
     size_t left;          /* the same, all of them */
-    uint64_t letters[4];  /* which of them these are, eight times each */
+    bytes16 letters[8];   /* which of them these are, sixteen times each */
     size_t nletters;      /* more than there is room for: every word is looked at */
     struct buf fold;
 };
@@ -77,7 +77,7 @@ static void letters_fill(struct search *s)
     s->nletters = 0;
     for (unsigned c = 0; c < 0x80; c++)
         if (s->wanted[c] && s->nletters++ < countof(s->letters))
-            s->letters[s->nletters - 1] = EACH_BYTE * c;
+            s->letters[s->nletters - 1] = (bytes16){0} + (unsigned char)c;
 }
 
 static void search_init(struct search *s)
@@ -130,57 +130,71 @@ static void search_run(struct search *s, struct str run)
     }
 }
 
-/* The high bit of every byte that is zero; bytes are ASCII. */
-static uint64_t zero_bytes(uint64_t ascii)
+/* Whether a byte inside a word cannot be, or begin, a space: ASCII, and the two bytes of
+ * U+00C0 to U+07FF. */
+static bool is_inside(unsigned char c)
 {
-    return ~(ascii + (HIGH_BITS - EACH_BYTE)) & HIGH_BITS;
+    return c > ' ' && c < 0xE0 && c != 0xC2;
 }
 
-/* The high bit of every byte from `low` to `high`; bytes are ASCII. */
-static uint64_t between(uint64_t ascii, unsigned char low, unsigned char high)
+static bytes16 sixteen_bytes(const char *p)
 {
-    return (ascii + EACH_BYTE * (0x80 - low)) & ~(ascii + EACH_BYTE * (0x7F - high)) &
-           HIGH_BITS;
+    bytes16 x;
+    memcpy(&x, p, sizeof x);
+    return x;
 }
 
-/* Which of eight ASCII bytes are neither letter nor digit, or what a wanted word begins with.
- */
-static uint64_t may_begin(const struct search *s, uint64_t x)
+/* The first byte that is not zero; 16: all are. */
+static unsigned first_set(bytes16 x)
 {
-    uint64_t lower = x | EACH_BYTE * 0x20, compared = s->folded ? lower : x;
-    uint64_t may = ~(between(lower, 'a', 'z') | between(x, '0', '9')) & HIGH_BITS;
+    uint64_t half[2];
+    memcpy(half, &x, sizeof half);
+    if ((half[0] | half[1]) == 0)
+        return 16;
+    bool second = half[0] == 0;
+    unsigned bit = (unsigned)(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+                                      ? __builtin_ctzll(half[second])
+                                      : __builtin_clzll(half[second]));
+    return 8 * second + bit / 8;
+}
+
+/* Which bytes are neither letter nor digit of ASCII, or what a wanted word begins with. */
+static bytes16 may_begin(const struct search *s, bytes16 x)
+{
+    bytes16 lower = x | 0x20, compared = s->folded ? lower : x;
+    bytes16 may = (bytes16)(lower - 'a' > 'z' - 'a') & (bytes16)(x - '0' > '9' - '0');
 
     for (size_t i = 0; i < s->nletters; i++)
-        may |= zero_bytes(compared ^ s->letters[i]);
+        may |= (bytes16)(compared == s->letters[i]);
     return may;
 }
 
-/* Where the next text between spaces begins that may be, or contain, a wanted word: eight
- * bytes at once.  `p` begins one itself. */
+/* Where the next text between spaces begins that may be, or contain, a wanted word.  `p` begins
+ * one itself. */
 static const char *next_run(const struct search *s, const char *p, const char *end)
 {
     const char *begin = p;
-    uint64_t begins = 0x80; /* the high bit of every byte that begins a word */
 
-    if (s->nletters > countof(s->letters) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+    if (s->nletters > countof(s->letters) || p == end || *p == ' ')
         return p;
-    for (; end - p >= 8; p += 8) {
-        uint64_t x = eight_bytes(p);
-        if (x & HIGH_BITS)
+    if (s->first[(unsigned char)*p] != FIRST_OTHER)
+        return p;
+    for (p++; end - p >= 16; p += 16) {
+        bytes16 x = sixteen_bytes(p), before = sixteen_bytes(p - 1);
+        bytes16 stops = (bytes16)(x >= 0xE0) | (bytes16)(x == 0xC2) | (bytes16)(x < ' ');
+        unsigned hit = first_set(stops | ((bytes16)(before == ' ') & may_begin(s, x)));
+        if (hit < 16) {
+            p += hit;
             break;
-        uint64_t spaces = zero_bytes(x ^ EACH_BYTE * ' ');
-        begins |= spaces << 8;
-        if (begins & ~spaces & may_begin(s, x))
-            break;
-        begins = spaces >> 56;
+        }
     }
     while (p > begin && p[-1] != ' ') /* back to where it begins */
         p--;
     return p;
 }
 
-/* Text between spaces is one word unless it has bytes above ASCII, so most of it need not be
- * cut: the first letter says that it is nobody's. */
+/* Text between spaces is one word unless it has bytes that may be other spaces, so most of it
+ * need not be cut: the first letter says that it is nobody's. */
 static void search_text(struct search *s, struct str text)
 {
     const char *p = text.ptr, *end = text.ptr + text.len;
@@ -193,7 +207,7 @@ static void search_text(struct search *s, struct str text)
             return;
         enum first first = s->first[(unsigned char)*p];
         if (first == FIRST_OTHER)
-            while (p < end && (signed char)*p > ' ')
+            while (p < end && is_inside((unsigned char)*p))
                 p++;
         if (first == FIRST_WANTED || first == FIRST_HIGH || (p < end && *p != ' ')) {
             const char *space = memchr(p, ' ', (size_t)(end - p));
@@ -205,24 +219,26 @@ static void search_text(struct search *s, struct str text)
     }
 }
 
-static void search_blocks(struct search *s, const struct blocks *b)
+/* Where a block of the new version begins, and where it ends, in the joined text. */
+static size_t block_at(const struct blocks *b, const struct joined *j, size_t i)
 {
-    size_t next = 0;
+    return i < b->count[1] ? j->at[b->all[1][i].from] : j->text.len;
+}
 
-    for (size_t i = 0; i <= b->ngaps && s->left; i++) {
-        const struct gap *g = i < b->ngaps ? &b->gaps[i] : NULL;
-        size_t until = g ? g->from[1] : b->count[1];
-        for (; next < until && s->left; next++)
-            search_text(s, block_text(b, true, next));
-        if (!g || g->from[1] == g->end[1])
+static void search_between_gaps(
+        struct search *s, const struct blocks *b, const struct joined *j)
+{
+    size_t from = 0;
+
+    for (size_t i = 0; i < b->ngaps && s->left; i++) {
+        const struct gap *g = &b->gaps[i];
+        if (g->from[1] == g->end[1])
             continue;
-        struct str head = block_text(b, true, g->from[1]),
-                   tail = block_text(b, true, g->end[1] - 1);
-        head.len = g->head;
-        search_text(s, head);
-        search_text(s, (struct str){tail.ptr + tail.len - g->tail, g->tail});
-        next = g->end[1];
+        size_t to = block_at(b, j, g->from[1]) + g->head;
+        search_text(s, (struct str){j->text.ptr + from, to - from});
+        from = block_at(b, j, g->end[1] - 1) + b->all[1][g->end[1] - 1].len - g->tail;
     }
+    search_text(s, (struct str){j->text.ptr + from, j->text.len - from});
 }
 
 void vocabulary_settle(const struct question *q, bool folded, bool counted)
@@ -242,7 +258,7 @@ void vocabulary_settle(const struct question *q, bool folded, bool counted)
     buf_init(&s.fold, 1 << 26);
     search_init(&s);
     if (s.left)
-        search_blocks(&s, blocks_of(q));
+        search_between_gaps(&s, blocks_of(q), joined_of(q, /* new_= */ true));
     for (size_t i = 0; i < s.v->count; i++)
         s.v->all[i]->wanted = false;
     buf_done(&s.fold);

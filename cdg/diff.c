@@ -133,7 +133,8 @@ static size_t common_length(const struct words *a, const struct words *b)
 static double ratio_of(const struct words *a, const struct words *b)
 {
     struct two_lists lists = {a->all, b->all};
-    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, 0, NULL};
+    struct lcs_pair pair = {
+            a->count, b->count, words_equal, &lists, 0, NULL, {NULL, NULL}, {a->all, b->all}};
     size_t common;
 
     if (a->count + b->count == 0)
@@ -148,7 +149,8 @@ static bool share_half(const struct words *a, const struct words *b)
 {
     struct two_lists lists = {a->all, b->all};
     size_t most = (a->count + b->count) / 2, common;
-    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, most ? most : 1, NULL};
+    struct lcs_pair pair = {a->count, b->count, words_equal, &lists, most ? most : 1, NULL,
+            {NULL, NULL}, {a->all, b->all}};
 
     if (lcs_length_few(&pair, &common))
         return 4 * common >= a->count + b->count;
@@ -351,20 +353,20 @@ static uint32_t *symbols_of(struct work *w, struct side *s)
     return all;
 }
 
-/* True: exactly. */
-static bool match_items(struct work *w, uint32_t *match)
+static const uint32_t *match_items(struct work *w, bool *ret_coarse)
 {
     const struct diff_input *in = w->in;
-    struct lcs_pair pair = {in->nold, in->nnew, in->equal, in->arg, 0, in->run};
+    struct lcs_pair pair = {in->nold, in->nnew, in->equal, in->arg, 0, in->run,
+            {in->prints[0], in->prints[1]}, {in->texts[0], in->texts[1]}};
 
-    if (in->match) {
-        memcpy(match, in->match, in->nnew * sizeof *match);
-        return true;
-    }
-    if (lcs_match_few(&pair, match))
-        return true;
-    return lcs_match(
-            symbols_of(w, &w->old), in->nold, symbols_of(w, &w->new_), in->nnew, match);
+    *ret_coarse = false;
+    if (in->match)
+        return in->match;
+    uint32_t *match = arena_alloc(w->life, (in->nnew + 1) * sizeof *match);
+    if (!lcs_match_few(&pair, match))
+        *ret_coarse = !lcs_match(
+                symbols_of(w, &w->old), in->nold, symbols_of(w, &w->new_), in->nnew, match);
+    return match;
 }
 
 void diff_compare(const struct diff_input *in, struct arena *life, struct diff *ret)
@@ -378,15 +380,19 @@ void diff_compare(const struct diff_input *in, struct arena *life, struct diff *
     w.old = side_of(&w, false, in->nold);
     w.new_ = side_of(&w, true, in->nnew);
 
-    uint32_t *match = arena_array_of(scratch, in->nnew + 1, uint32_t);
-    ret->coarse = !match_items(&w, match);
+    const uint32_t *match = ret->match = match_items(&w, &ret->coarse);
     size_t a = 0, b = 0;
-    for (size_t j = 0; j < in->nnew; j++) {
-        if (match[j] == LCS_NONE)
-            continue;
+    while (b < in->nnew) {
+        for (; b < in->nnew && match[b] == a; b++)
+            a++;
+        size_t j = b;
+        while (j < in->nnew && match[j] == LCS_NONE)
+            j++;
+        if (j == in->nnew)
+            break;
         gap(&w, a, match[j], b, j);
-        a = match[j] + 1;
-        b = j + 1;
+        a = match[j];
+        b = j;
     }
     gap(&w, a, in->nold, b, in->nnew);
     find_moves(&w);
@@ -418,7 +424,8 @@ void diff_sequences(const struct diff_item *old, size_t nold, const struct diff_
         size_t nnew, struct arena *life, struct diff *ret)
 {
     struct given g = {old, new_};
-    struct diff_input in = {nold, nnew, given_equal, given_item, &g, NULL, NULL};
+    struct diff_input in = {
+            nold, nnew, given_equal, given_item, &g, NULL, NULL, {NULL, NULL}, {NULL, NULL}};
 
     diff_compare(&in, life, ret);
 }

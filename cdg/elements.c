@@ -1,6 +1,20 @@
 /* Elements of a digest as items that can be compared, and their texts. */
 #include "cdg/cdg_int.h"
 
+/* name="value" */
+static struct str attribute_text(const struct page_digest *d, uint32_t attr, struct arena *life)
+{
+    struct str name = page_attr_name(d, attr), value = page_attr_value(d, attr);
+    size_t len = name.len + value.len + 3;
+    char *text = arena_alloc(life, len + 1);
+
+    memcpy(text, name.ptr, name.len);
+    memcpy(text + name.len, "=\"", 2);
+    memcpy(text + name.len + 2, value.ptr, value.len);
+    memcpy(text + len - 1, "\"", 2);
+    return (struct str){text, len};
+}
+
 static struct diff_item item_make(
         const struct page_digest *d, uint32_t node, struct arena *life)
 {
@@ -11,8 +25,7 @@ static struct diff_item item_make(
 
     parts[0] = name;
     for (uint32_t i = 0; i < n; i++) {
-        parts[i + 1] = str_of(arena_printf(life, "%s=\"%s\"", page_attr_name(d, from + i).ptr,
-                page_attr_value(d, from + i).ptr));
+        parts[i + 1] = attribute_text(d, from + i, life);
         bytes += parts[i + 1].len + 1;
     }
     char *text = arena_alloc(life, bytes), *at = text;
@@ -36,9 +49,10 @@ static struct elements elements_of(const struct page_digest *d, struct arena *li
             .items = arena_array_of(life, count, struct diff_item *),
             .node = arena_alloc(life, count * sizeof(uint32_t))};
 
-    for (uint32_t i = 0; i < d->nodes; i++)
-        if (d->tags[i] != 0)
-            e.node[e.count++] = i;
+    for (uint32_t i = 0; i < d->nodes; i++) { /* the place behind the last is written too */
+        e.node[e.count] = i;
+        e.count += d->tags[i] != 0;
+    }
     return e;
 }
 
@@ -85,10 +99,7 @@ const struct element_pair *element_pair_of(const struct question *q)
     struct element_pair *p = arena_new_of(life, struct element_pair);
     p->old = elements_of(old, life);
     p->new_ = elements_of(new_, life);
-    p->tag = numbers_map(
-            old->tag_name_of, old->tag_names, new_->tag_name_of, new_->tag_names, life);
-    p->name = numbers_map(
-            old->attr_name_of, old->attr_names, new_->attr_name_of, new_->attr_names, life);
+    p->spans = spans_of(q);
     q->cache->elements = p;
     return p;
 }
@@ -97,46 +108,35 @@ bool element_pair_same_name(const void *arg, size_t old, size_t new_)
 {
     const struct element_pair *p = arg;
 
-    return p->tag[p->old.d->tags[p->old.node[old]]] == p->new_.d->tags[p->new_.node[new_]];
+    return p->spans->tag[p->old.d->tags[p->old.node[old]]] ==
+           p->new_.d->tags[p->new_.node[new_]];
 }
 
 bool element_pair_equal(const void *arg, size_t old, size_t new_)
 {
     const struct element_pair *p = arg;
-    const struct page_digest *x = p->old.d, *y = p->new_.d;
-    uint32_t a = x->attr_at[p->old.node[old]], b = y->attr_at[p->new_.node[new_]];
-    uint32_t n = x->attr_at[p->old.node[old] + 1] - a;
 
-    if (p->tag[x->tags[p->old.node[old]]] != y->tags[p->new_.node[new_]] ||
-            y->attr_at[p->new_.node[new_] + 1] - b != n)
-        return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (p->name[x->attr_name[a + i]] != y->attr_name[b + i] ||
-                !str_same(x->attr_value_of[x->attr_value[a + i]],
-                        y->attr_value_of[y->attr_value[b + i]]))
-            return false;
-    return true;
+    return span_element_equal(p->spans, p->old.node[old], p->new_.node[new_]);
 }
 
 size_t element_pair_run(const void *arg, size_t old, size_t new_)
 {
-    size_t n = 0;
-
-    while (n < old && n < new_ && element_pair_equal(arg, old - 1 - n, new_ - 1 - n))
-        n++;
-    return n;
+    const struct spans *s = ((const struct element_pair *)arg)->spans;
+    return span_run(s->all, s->count, SPAN_ELEMENTS, old, new_, element_pair_equal, arg);
 }
 
 size_t element_pair_name_run(const void *arg, size_t old, size_t new_)
 {
-    const struct element_pair *p = arg;
-    const uint32_t *x = p->old.d->tags, *y = p->new_.d->tags;
-    size_t n = 0;
+    const struct spans *s = ((const struct element_pair *)arg)->spans;
+    return span_run(s->all, s->count, SPAN_ELEMENTS, old, new_, element_pair_same_name, arg);
+}
 
-    while (n < old && n < new_ &&
-            p->tag[x[p->old.node[old - 1 - n]]] == y[p->new_.node[new_ - 1 - n]])
-        n++;
-    return n;
+size_t element_pair_known(const struct element_pair *p, size_t old, size_t new_)
+{
+    const struct spans *s = p->spans;
+    const struct span *k = span_at(s->all, s->count, SPAN_ELEMENTS, old, new_);
+
+    return k ? k->at[SPAN_ELEMENTS][1] + k->len[SPAN_ELEMENTS] - new_ : 0;
 }
 
 struct diff_item element_pair_item(const void *arg, bool new_, size_t i)

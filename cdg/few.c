@@ -12,7 +12,7 @@
  */
 #include "cdg/cdg_int.h"
 
-enum { FEW = 1500 };
+enum { FEW = 1500, ROWS_FIRST = 16 * 1024 };
 #define UNREACHED INT64_MAX
 
 struct greedy {
@@ -34,6 +34,16 @@ static int64_t slide(const struct lcs_pair *p, int64_t a, int64_t b)
         b--;
     }
     return a;
+}
+
+/* False: it would not get anywhere. */
+static bool may_slide(const struct lcs_pair *p, int64_t a, int64_t b)
+{
+    if (a == 0 || b == 0)
+        return false;
+    if (p->prints[0])
+        return p->prints[0][a - 1] == p->prints[1][b - 1];
+    return !p->texts[0] || p->texts[0][a - 1].len == p->texts[1][b - 1].len;
 }
 
 static int64_t ends_of(const struct greedy *g)
@@ -60,32 +70,50 @@ static int64_t start_of(const struct greedy *g, int64_t d, int64_t k)
     return best;
 }
 
-static int64_t step(const struct greedy *g, int64_t d, int64_t k)
+/* One row from the one before; true: the beginning was reached.  As start_of() says for
+ * every other k, without asking at each whether there is a neighbour. */
+static bool next_row(const struct greedy *g, int64_t d)
 {
-    int64_t a = start_of(g, d, k);
+    const int32_t *before = row_of(g, d - 1);
+    int64_t ends = ends_of(g);
+    int32_t *row = row_of(g, d); /* every other one of it is used */
 
-    return a == UNREACHED ? UNREACHED : slide(g->p, a, a - (k + ends_of(g)));
+    for (int64_t k = -d; k <= d; k += 2) {
+        int64_t a = k < d - 1 && before[k + 1] > 0 ? before[k + 1] - 1 : INT32_MAX;
+        if (k > 1 - d && before[k - 1] >= k + ends && before[k - 1] >= 0 && before[k - 1] < a)
+            a = before[k - 1];
+        if (a == INT32_MAX) {
+            row[k] = -1;
+            continue;
+        }
+        if (may_slide(g->p, a, a - (k + ends)))
+            a = slide(g->p, a, a - (k + ends));
+        row[k] = (int32_t)a;
+        if (a != 0 || k != -ends)
+            continue;
+        for (k += 2; k <= d; k += 2)
+            row[k] = -1;
+        return true;
+    }
+    return false;
 }
 
 /* How many items are left over in all; -1: more than FEW, or than anybody wants to know. */
 static int64_t differences(struct greedy *g)
 {
-    int64_t ends = ends_of(g);
     int64_t most = g->p->most && g->p->most < FEW ? (int64_t)g->p->most : FEW;
+    int64_t na = (int64_t)g->p->na, nb = (int64_t)g->p->nb;
 
-    for (int64_t d = 0; d <= most; d++) {
+    if (!buf_reserve(&g->rows, na * nb > ROWS_FIRST ? ROWS_FIRST : sizeof(int32_t)))
+        return -1;
+    row_of(g, 0)[0] = (int32_t)slide(g->p, na, nb);
+    if (row_of(g, 0)[0] == 0 && na == nb)
+        return 0;
+    for (int64_t d = 1; d <= most; d++) {
         if (!buf_reserve(&g->rows, (size_t)(d + 1) * (size_t)(d + 1) * sizeof(int32_t)))
             return -1;
-        int32_t *row = row_of(g, d); /* every other one of it is used */
-        for (int64_t k = -d; k <= d; k += 2) {
-            int64_t a = step(g, d, k);
-            row[k] = a == UNREACHED ? -1 : (int32_t)a;
-            if (a != 0 || k != -ends)
-                continue;
-            for (k += 2; k <= d; k += 2)
-                row[k] = -1;
+        if (next_row(g, d))
             return d;
-        }
     }
     return -1;
 }
@@ -125,9 +153,10 @@ static void walk(const struct greedy *g, int64_t left, uint32_t *match)
     for (size_t b = 0; b < p->nb; b++) { /* (1) */
         size_t known = passed(g, a, b, left);
         if (known) {
-            for (; known > 0; known--)
-                match[b++] = (uint32_t)a++;
-            b--;
+            for (size_t n = 0; n < known; n++)
+                match[b + n] = (uint32_t)(a + n);
+            a += known;
+            b += known - 1;
             continue;
         }
         size_t i = a;

@@ -20,6 +20,7 @@ static void graph_release(void *arg)
             record_unref(g, group->last);
         }
     node_table_done(&g->nodes);
+    plan_memory_done(g);
     map_done(&g->pages);
     map_done(&g->members);
 }

@@ -183,7 +183,7 @@ static bool symbols_equal(const void *arg, size_t a, size_t b)
 bool lcs_match(const uint32_t *a, size_t na, const uint32_t *b, size_t nb, uint32_t *ret_match)
 {
     struct piece whole = {a, b, na, nb, 0, 0};
-    struct lcs_pair pair = {na, nb, symbols_equal, &whole, 0, NULL};
+    struct lcs_pair pair = {na, nb, symbols_equal, &whole, 0, NULL, {a, b}, {NULL, NULL}};
 
     if (na * nb > SMALL && lcs_match_few(&pair, ret_match))
         return true;
@@ -211,7 +211,7 @@ size_t lcs_length(const uint32_t *a, size_t na, const uint32_t *b, size_t nb)
     if (na == 0 || nb == 0)
         return head;
     struct piece whole = {a, b, na, nb, 0, 0};
-    struct lcs_pair pair = {na, nb, symbols_equal, &whole, 0, NULL};
+    struct lcs_pair pair = {na, nb, symbols_equal, &whole, 0, NULL, {a, b}, {NULL, NULL}};
     size_t length;
     if (na * nb > SMALL && lcs_length_few(&pair, &length))
         return head + length;

@@ -33,39 +33,104 @@ static struct id_names id_names_of(const struct page_digest *d)
     return n;
 }
 
-/* Weights and ids in one go. */
-static struct tree tree_of(const struct page_digest *d, struct arena *life)
+static struct tree tree_new(const struct page_digest *d, struct arena *life)
 {
     struct tree t = {.d = d,
             .weight_before = arena_alloc(life, (d->nodes + 1) * sizeof(uint64_t)),
             .texts_before = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t)),
             .id = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t)),
+            .with_id = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t)),
             .match = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t)),
             .whole = arena_array_of(life, d->nodes + 1, bool)};
-    struct id_names names = id_names_of(d);
-    uint64_t weight = 0;
-    uint32_t text = 0;
 
     memset(t.match, 0xFF, (d->nodes + 1) * sizeof *t.match);
-    memset(t.id, 0xFF, (d->nodes + 1) * sizeof *t.id);
-    for (uint32_t i = 0; i < d->nodes; i++) {
-        t.weight_before[i] = weight;
-        t.texts_before[i] = text;
+    return t;
+}
+
+/* What a node adds to the length of the canonical text, by tag; texts add their length. */
+static const uint64_t *tag_weights(const struct page_digest *d, struct arena *life)
+{
+    uint64_t *w = arena_alloc(life, (d->tag_names + 1) * sizeof *w);
+
+    for (uint32_t i = 0; i < d->tag_names; i++)
+        w[i] = 3 * d->tag_name_of[i].len + 1;
+    return w;
+}
+
+/* Weights, texts and ids of the nodes from `from` to `to`, whose place before is known. */
+static void tree_read(
+        struct tree *t, struct id_names names, const uint64_t *tags, uint32_t from, uint32_t to)
+{
+    const struct page_digest *d = t->d;
+    uint64_t weight = t->weight_before[from];
+    uint32_t text = t->texts_before[from];
+
+    for (uint32_t i = from; i < to; i++) {
+        t->weight_before[i] = weight;
+        t->texts_before[i] = text;
+        t->id[i] = NO_NODE;
         if (d->tags[i] == 0) {
             weight += d->text_of[text++].len;
             continue;
         }
-        weight += 3 * d->tag_name_of[d->tags[i]].len + 1;
+        weight += tags[d->tags[i]];
         for (uint32_t a = d->attr_at[i + 1]; a-- > d->attr_at[i];) {
             weight += d->attr_name_of[d->attr_name[a]].len +
                       d->attr_value_of[d->attr_value[a]].len + 2;
             if (d->attr_name[a] == names.id || d->attr_name[a] == names.xml_id)
-                t.id[i] = d->attr_value[a]; /* the first of them counts */
+                t->id[i] = a; /* the first of them counts */
         }
+        if (t->id[i] != NO_NODE)
+            t->with_id[t->nwith_id++] = i;
     }
-    t.weight_before[d->nodes] = weight;
-    t.texts_before[d->nodes] = text;
-    return t;
+    t->weight_before[to] = weight;
+    t->texts_before[to] = text;
+}
+
+/* The same for nodes that lie in a span, from the other version, which was read. */
+static void tree_copy(struct tree *t, const struct tree *other, const struct span *k)
+{
+    uint32_t from = k->at[SPAN_NODES][0], twin = k->at[SPAN_NODES][1], n = k->len[SPAN_NODES];
+    uint64_t heavier = t->weight_before[from] - other->weight_before[twin];
+    uint32_t more_texts = t->texts_before[from] - other->texts_before[twin];
+    uint32_t more_attrs = t->d->attr_at[from] - other->d->attr_at[twin];
+
+    uint64_t *restrict weight = t->weight_before + from;
+    uint32_t *restrict texts = t->texts_before + from, *restrict id = t->id + from;
+    const uint64_t *other_weight = other->weight_before + twin;
+    const uint32_t *other_texts = other->texts_before + twin, *other_id = other->id + twin;
+
+    for (uint32_t i = 0; i <= n; i++) /* plain loops, which the compiler makes wide ones of */
+        weight[i] = other_weight[i] + heavier;
+    for (uint32_t i = 0; i <= n; i++)
+        texts[i] = other_texts[i] + more_texts;
+    for (uint32_t i = 0; i < n; i++)
+        id[i] = other_id[i] == NO_NODE ? NO_NODE : other_id[i] + more_attrs;
+}
+
+static void trees_fill(
+        const struct spans *s, struct tree *old, struct tree *new_, struct arena *life)
+{
+    struct id_names names[2] = {id_names_of(old->d), id_names_of(new_->d)};
+    const uint64_t *tags[2] = {tag_weights(old->d, life), tag_weights(new_->d, life)};
+    uint32_t done = 0, with_id = 0;
+
+    new_->weight_before[0] = old->weight_before[0] = 0;
+    new_->texts_before[0] = old->texts_before[0] = 0;
+    tree_read(new_, names[1], tags[1], 0, new_->d->nodes);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct span *k = &s->all[i];
+        uint32_t from = k->at[SPAN_NODES][0], twin = k->at[SPAN_NODES][1];
+        tree_read(old, names[0], tags[0], done, from);
+        tree_copy(old, new_, k);
+        done = from + k->len[SPAN_NODES];
+        while (with_id < new_->nwith_id && new_->with_id[with_id] < twin)
+            with_id++;
+        for (; with_id < new_->nwith_id && new_->with_id[with_id] < twin + (done - from);
+                with_id++)
+            old->with_id[old->nwith_id++] = new_->with_id[with_id] - twin + from;
+    }
+    tree_read(old, names[0], tags[0], done, old->d->nodes);
 }
 
 /* ---- matching ---------------------------------------------------------------------------- */
@@ -118,7 +183,7 @@ struct with_id {
 
 static struct str id_text(const struct tree *t, uint32_t node)
 {
-    return t->d->attr_value_of[t->id[node]];
+    return t->d->attr_value_of[t->d->attr_value[t->id[node]]];
 }
 
 static void match_ids(struct matching *m)
@@ -126,22 +191,21 @@ static void match_ids(struct matching *m)
     struct map ids;
 
     map_init(&ids);
-    for (uint32_t i = m->old.d->nodes;
-            i-- > 0;) { /* newest first: the first one is found first */
-        if (!has_id(&m->old, i))
-            continue;
+    for (uint32_t n = m->old.nwith_id; n-- > 0;) { /* newest first: the first is found first */
+        uint32_t i = m->old.with_id[n];
         struct with_id *k = arena_new_of(m->life, struct with_id);
         struct str id = id_text(&m->old, i);
         k->node = i;
         map_insert(&ids, &k->by_id, map_hash(id.ptr, id.len));
     }
-    for (uint32_t j = 0; j < m->new_.d->nodes && ids.count; j++) {
-        if (!has_id(&m->new_, j) || !is_free(&m->new_, j))
+    for (uint32_t n = 0; n < m->new_.nwith_id && ids.count; n++) {
+        uint32_t j = m->new_.with_id[n];
+        if (!is_free(&m->new_, j))
             continue;
         struct str id = id_text(&m->new_, j);
-        struct map_node *n = map_first(&ids, map_hash(id.ptr, id.len));
-        for (unsigned steps = 0; n && steps < 100; n = map_next(n), steps++) {
-            uint32_t i = container_of(n, struct with_id, by_id)->node;
+        struct map_node *at = map_first(&ids, map_hash(id.ptr, id.len));
+        for (unsigned steps = 0; at && steps < 100; at = map_next(at), steps++) {
+            uint32_t i = container_of(at, struct with_id, by_id)->node;
             if (is_free(&m->old, i) && str_equal(id_text(&m->old, i), id) &&
                     same_name(m, i, j)) {
                 pair_up(m, i, j);
@@ -157,46 +221,36 @@ static void match_ids(struct matching *m)
 /* Elements still to be looked at, the heaviest on top, of equals the first of the page.  A
  * parent is heavier than what is below it, so who lies in a subtree that found its twin never
  * gets here. */
-struct queued {
-    uint64_t weight;
-    uint32_t node;
-};
-
 struct queue {
     const struct tree *t;
-    struct queued *all;
+    uint64_t *all; /* the weight, and below it the node so that smaller ones are more */
     size_t count;
 };
 
-static bool comes_first(struct queued a, struct queued b)
-{
-    return a.weight != b.weight ? a.weight > b.weight : a.node < b.node;
-}
-
 static void queue_put(struct queue *q, uint32_t node)
 {
-    struct queued new_ = {weight_of(q->t, node), node};
+    uint64_t weight = weight_of(q->t, node); /* of a digest: 32 bits hold it */
+    uint64_t new_ = (weight < UINT32_MAX ? weight : UINT32_MAX) << 32 | (UINT32_MAX - node);
     size_t i = q->count++;
 
-    for (; i > 0 && comes_first(new_, q->all[(i - 1) / 2]); i = (i - 1) / 2)
+    for (; i > 0 && new_ > q->all[(i - 1) / 2]; i = (i - 1) / 2)
         q->all[i] = q->all[(i - 1) / 2];
     q->all[i] = new_;
 }
 
 static uint32_t queue_take(struct queue *q)
 {
-    struct queued top = q->all[0], last = q->all[--q->count];
+    uint64_t top = q->all[0], last = q->all[--q->count];
     size_t i = 0, child;
 
     for (; (child = 2 * i + 1) < q->count; i = child) {
-        if (child + 1 < q->count && comes_first(q->all[child + 1], q->all[child]))
-            child++;
-        if (!comes_first(q->all[child], last))
+        child += child + 1 < q->count && q->all[child + 1] > q->all[child];
+        if (q->all[child] <= last)
             break;
         q->all[i] = q->all[child];
     }
     q->all[i] = last;
-    return top.node;
+    return UINT32_MAX - (uint32_t)top;
 }
 
 static void queue_put_children(struct queue *q, uint32_t from, uint32_t to)
@@ -226,7 +280,7 @@ static void pair_subtrees(struct matching *m, uint32_t old, uint32_t new_)
 static void match_identical(struct matching *m)
 {
     struct queue q = {
-            &m->new_, arena_alloc(m->life, (m->new_.d->nodes + 1) * sizeof(struct queued)), 0};
+            &m->new_, arena_alloc(m->life, (m->new_.d->nodes + 1) * sizeof(uint64_t)), 0};
 
     queue_put_children(&q, 0, m->new_.d->nodes);
     while (q.count) {
@@ -279,9 +333,10 @@ struct matching *matching_of(const struct question *q)
         return q->cache->matching;
     struct matching *m = arena_new_of(life, struct matching);
     m->life = life;
-    m->old = tree_of(q->old->digest, life);
-    m->new_ = tree_of(q->new_->digest, life);
-    m->same = same_init(&m->old, &m->new_, life);
+    m->old = tree_new(q->old->digest, life);
+    m->new_ = tree_new(q->new_->digest, life);
+    trees_fill(spans_of(q), &m->old, &m->new_, life);
+    m->same = same_init(spans_of(q), &m->old, &m->new_);
     match_children(
             m, 0, m->old.d->nodes, 0, m->new_.d->nodes, /* anonymous= */ false); /* (1) */
     match_ids(m);

@@ -15,10 +15,10 @@ struct same_run {
 
 struct same {
     const struct page_digest *old, *new_;
+    const struct spans *spans;
     const uint32_t *old_texts, *new_texts; /* by node: how many texts stand before it */
-    uint32_t *tag;  /* by number of the old one's tags: the new one's, or NO_NODE */
-    uint32_t *name; /* the same for names of attributes */
-    bool in_row;    /* numbers of names are the same in both, and texts lie in a row */
+    const uint32_t *tag;                   /* of spans */
+    bool in_row; /* numbers of names are the same in both, and texts lie in a row */
     struct same_run runs[RUNS_KEPT];
     uint64_t work;
 };
@@ -33,9 +33,11 @@ struct tree {
     const struct page_digest *d;
     uint64_t *weight_before; /* length of the canonical text of all nodes before this one */
     uint32_t *texts_before;  /* how many there are */
-    uint32_t *id;            /* a value of the digest; NO_NODE: none */
-    uint32_t *match;         /* in the other tree; NO_NODE: none */
-    bool *whole;             /* new: nobody at or below it is free */
+    uint32_t *id;            /* an attribute of the digest; NO_NODE: none */
+    uint32_t *with_id;       /* the nodes that have one, ascending */
+    uint32_t nwith_id;
+    uint32_t *match; /* in the other tree; NO_NODE: none */
+    bool *whole;     /* new: nobody at or below it is free */
 };
 
 struct matching {
@@ -45,7 +47,8 @@ struct matching {
     struct twins *twins; /* NULL: nobody had to be looked for elsewhere yet */
 };
 
-struct same same_init(const struct tree *old, const struct tree *new_, struct arena *life);
+struct same same_init(
+        const struct spans *spans, const struct tree *old, const struct tree *new_);
 
 static inline uint64_t weight_of(const struct tree *t, uint32_t node)
 {

@@ -84,12 +84,41 @@ static void sort_olds(struct cdg_plan *p)
         p->groups[i].pair = now[p->groups[i].pair];
 }
 
-static struct cdg_plan *plan_new(const struct taking *t)
+static struct plan_memory memory_take(struct cdg *g)
+{
+    if (g->nspare)
+        return g->spare[--g->nspare];
+    struct plan_memory m = {arena_new(NULL, "pairs"), arena_new(NULL, "question")};
+    arena_keep(m.shared, PLAN_KEPT_BYTES);
+    arena_keep(m.scratch, PLAN_KEPT_BYTES);
+    return m;
+}
+
+static void memory_give_back(struct cdg *g, struct plan_memory m)
+{
+    if (g->nspare == PLANS_SPARE) {
+        arena_free(m.shared);
+        arena_free(m.scratch);
+        return;
+    }
+    g->spare[g->nspare++] = m; /* its runner emptied it */
+}
+
+void plan_memory_done(struct cdg *g)
+{
+    while (g->nspare) {
+        arena_free(g->spare[--g->nspare].shared);
+        arena_free(g->spare[g->nspare].scratch);
+    }
+}
+
+static struct cdg_plan *plan_new(struct cdg *g, const struct taking *t)
 {
     struct arena *life = arena_new(NULL, "plan");
     struct cdg_plan *p = arena_new_of(life, struct cdg_plan);
 
     p->life = life;
+    p->memory = memory_take(g);
     p->ngroups = t->groups->len / sizeof *p->groups;
     p->nolds = t->olds->len / sizeof *p->olds;
     p->groups = arena_memdup(life, buf_text(t->groups), t->groups->len);
@@ -113,7 +142,7 @@ struct cdg_plan *cdg_plan_take_looks(struct cdg *g, const struct cdg_look *looks
     }
     if (groups.len == 0)
         return NULL;
-    struct cdg_plan *p = plan_new(&t);
+    struct cdg_plan *p = plan_new(g, &t);
     p->number = ++g->nodes.newest_plan;
     list_append(&g->plans, &p->in_graph);
     if (g->nodes.oldest_plan == PLAN_NONE)
@@ -141,6 +170,7 @@ void cdg_plan_give_back(struct cdg *g, struct cdg_plan *p)
     node_table_settle(&g->nodes,
             oldest ? list_entry(oldest, struct cdg_plan, in_graph)->number : PLAN_NONE);
     g->nplans--;
+    memory_give_back(g, p->memory);
     arena_free(p->life);
 }
 

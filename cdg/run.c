@@ -93,7 +93,6 @@ static void ask_region(const struct question *q, const struct page_selector *reg
 
 static struct answer *leaf_answer(const struct asking *by, const struct cdg_node *n)
 {
-    SCRATCH struct arena *scratch = arena_new(NULL, "question");
     const struct cdg_kind *kind = kind_of(n->leaf.kind);
     struct answer *a = arena_new_of(by->life, struct answer);
     const char *why = missing(by->pair, &n->leaf, by->life);
@@ -105,7 +104,7 @@ static struct answer *leaf_answer(const struct asking *by, const struct cdg_node
             .old = by->pair->old,
             .new_ = by->pair->new_,
             .cache = &by->pair->cache,
-            .life = scratch,
+            .life = by->scratch,
             .key = hash128_of(n->key, strlen(n->key)).lo,
             .state = by->state,
             .hits = n->is_keyed && !why ? keyword_hits_of(by->hits, n) : NULL,
@@ -117,6 +116,7 @@ static struct answer *leaf_answer(const struct asking *by, const struct cdg_node
     else if (!n->is_keyed || q.hits)
         ask(&q, kind, a);
     answer_keep(a, by->life);
+    arena_reset(by->scratch);
     return a;
 }
 
@@ -343,6 +343,7 @@ static void run_group(struct run *r, const struct plan_group *g)
             .shared = r->plan->asked,
             .hits = g->roster->keywords ? look_for_keywords(r, g) : NULL,
             .life = r->life,
+            .scratch = r->plan->memory.scratch,
             .reports = &r->reports};
 
     for (uint32_t i = 0; i < g->roster->count; i++) {
@@ -364,8 +365,8 @@ size_t cdg_plan_run_states(struct cdg_plan *p, const struct cdg_version *new_ver
         cdg_old_fn old, cdg_state_fn state, void *arg, struct arena *life,
         const struct cdg_verdict **ret_verdicts)
 {
-    SCRATCH struct arena *shared = arena_new(NULL, "pairs"); /* what the questions share */
-    struct run r = {.plan = p, .state = state, .arg = arg, .shared = shared, .life = life};
+    struct run r = {
+            .plan = p, .state = state, .arg = arg, .shared = p->memory.shared, .life = life};
     size_t most = 0;
 
     for (size_t i = 0; i < p->ngroups; i++)
@@ -377,6 +378,7 @@ size_t cdg_plan_run_states(struct cdg_plan *p, const struct cdg_version *new_ver
     for (size_t i = 0; i < p->ngroups; i++)
         run_group(&r, &p->groups[i]);
     p->record = record_new(p, r.pairs);
+    arena_reset(p->memory.shared);
     *ret_verdicts = r.verdicts;
     return r.count;
 }

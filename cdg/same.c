@@ -55,28 +55,17 @@ uint32_t *numbers_map(const struct str *old, uint32_t nold, const struct str *ne
     return map;
 }
 
-static bool are_the_same(const uint32_t *map, uint32_t n)
+struct same same_init(
+        const struct spans *spans, const struct tree *old, const struct tree *new_)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (map[i] != i)
-            return false;
-    return true;
-}
-
-struct same same_init(const struct tree *old, const struct tree *new_, struct arena *life)
-{
-    const struct page_digest *x = old->d, *y = new_->d;
-    struct same s = {.old = x,
-            .new_ = y,
+    struct same s = {.old = old->d,
+            .new_ = new_->d,
+            .spans = spans,
             .old_texts = old->texts_before,
             .new_texts = new_->texts_before,
-            .tag = numbers_map(
-                    x->tag_name_of, x->tag_names, y->tag_name_of, y->tag_names, life),
-            .name = numbers_map(
-                    x->attr_name_of, x->attr_names, y->attr_name_of, y->attr_names, life)};
+            .tag = spans->tag};
 
-    s.in_row = x->texts_in_row && y->texts_in_row && are_the_same(s.tag, x->tag_names) &&
-               are_the_same(s.name, x->attr_names);
+    s.in_row = old->d->texts_in_row && new_->d->texts_in_row && spans->same_numbers;
     for (size_t i = 0; i < RUNS_KEPT; i++)
         s.runs[i].apart = INT64_MAX;
     return s;
@@ -84,18 +73,8 @@ struct same same_init(const struct tree *old, const struct tree *new_, struct ar
 
 static bool same_element(const struct same *s, uint32_t old, uint32_t new_)
 {
-    const struct page_digest *x = s->old, *y = s->new_;
-    uint32_t a = x->attr_at[old], b = y->attr_at[new_], n = x->attr_at[old + 1] - a;
-
-    if (s->tag[x->tags[old]] != y->tags[new_] || x->children[old] != y->children[new_] ||
-            y->attr_at[new_ + 1] - b != n)
-        return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (s->name[x->attr_name[a + i]] != y->attr_name[b + i] ||
-                !str_same(x->attr_value_of[x->attr_value[a + i]],
-                        y->attr_value_of[y->attr_value[b + i]]))
-            return false;
-    return true;
+    return s->old->children[old] == s->new_->children[new_] &&
+           span_element_equal(s->spans, old, new_);
 }
 
 /* Up to which old node those from here on are the same, `most` of them at most. */
@@ -153,6 +132,11 @@ bool same_subtrees(struct same *s, uint32_t old, uint32_t new_)
 
     if (s->new_->end[new_] - new_ != n || s->tag[s->old->tags[old]] != s->new_->tags[new_])
         return false;
+    const struct span *k = span_at(s->spans->all, s->spans->count, SPAN_NODES, old, new_);
+    if (k) { /* the nodes behind a span differ */
+        s->work++;
+        return k->at[SPAN_NODES][0] + k->len[SPAN_NODES] >= old + n;
+    }
     if (r->apart == apart && old >= r->old && old <= r->end) /* (1) */
         return r->end >= old + n;
     if (n > 3 && s->in_row && same_in_row(s, old, new_, n)) {

@@ -10,6 +10,7 @@
 #include "cdg/match.h"
 
 enum { SHAPES_BITS = 12, SHAPES = 1 << SHAPES_BITS, CHILDREN_MAX = 256, ROW_MAX = 1000 };
+enum { LARGE = 64, SCANS_MAX = 24 }; /* subtrees of that many nodes are looked for one by one */
 
 struct keyed {
     struct map_node by_hash;
@@ -18,8 +19,9 @@ struct keyed {
 };
 
 struct twins {
+    unsigned scans;
     uint32_t first[SHAPES]; /* old elements by their shape, in document order */
-    uint32_t *next;         /* by old node: the next one of its shape */
+    uint32_t *next;         /* by old node: the next one of its shape; NULL: not filled yet */
     uint64_t steps;
     struct hash128 *old_hash, *new_hash; /* by node; NULL: not indexed yet */
     struct map index;                    /* struct keyed */
@@ -42,7 +44,7 @@ static void shapes_fill(struct matching *m)
     memset(w->first, 0xFF, sizeof w->first);
     for (uint32_t i = d->nodes; i-- > 0;) {
         if (!is_free(&m->old, i))
-            continue;
+            continue; /* nor is it asked for */
         uint32_t *first = &w->first[shape_of(&m->old, i, m->same.tag[d->tags[i]])];
         w->next[i] = *first;
         *first = i;
@@ -63,9 +65,28 @@ static uint32_t find_child(struct matching *m, uint32_t parent, uint32_t new_)
     return NO_NODE;
 }
 
+/* Large ones come first, when nearly all are free, and are few: filling in shapes can wait
+ * until most have found their twins. */
+static uint32_t find_large(struct matching *m, uint32_t new_)
+{
+    const struct page_digest *d = m->old.d;
+    uint32_t n = m->new_.d->end[new_] - new_;
+
+    for (uint32_t i = 0; i + n <= d->nodes; i++)
+        if (d->end[i] == i + n && is_twin(m, i, new_))
+            return i;
+    return NO_NODE;
+}
+
 static uint32_t find_anywhere(struct matching *m, uint32_t new_)
 {
     struct twins *w = m->twins;
+
+    if (!w->next) {
+        if (m->new_.d->end[new_] - new_ >= LARGE && w->scans++ < SCANS_MAX)
+            return find_large(m, new_);
+        shapes_fill(m);
+    }
     uint32_t *link = &w->first[shape_of(&m->new_, new_, m->new_.d->tags[new_])];
 
     for (; *link != NO_NODE; w->steps++) {
@@ -204,10 +225,22 @@ static bool takes_long(const struct matching *m)
            16 * ((uint64_t)m->old.d->nodes + m->new_.d->nodes) + 100000; /* (2) */
 }
 
+static void twins_init(struct matching *m)
+{
+    struct twins *w = m->twins = arena_alloc(m->life, sizeof *w);
+
+    w->scans = 0;
+    w->steps = 0;
+    w->next = NULL;
+    w->old_hash = w->new_hash = NULL;
+}
+
 bool matched_same(struct matching *m, uint32_t old, uint32_t new_)
 {
     if (!takes_long(m))
         return same_subtrees(&m->same, old, new_);
+    if (!m->twins) /* nobody was free, so nobody was looked for */
+        twins_init(m);
     if (!m->twins->old_hash)
         index_make(m);
     return hash128_equal(m->twins->old_hash[old], m->twins->new_hash[new_]);
@@ -218,10 +251,8 @@ uint32_t twin_find(struct matching *m, uint32_t new_)
     uint32_t parent = m->new_.d->parent[new_];
     uint32_t wanted = parent == NO_NODE ? NO_NODE : m->new_.match[parent];
 
-    if (!m->twins) {
-        m->twins = arena_new_of(m->life, struct twins);
-        shapes_fill(m);
-    }
+    if (!m->twins)
+        twins_init(m);
     if (m->twins->old_hash || takes_long(m))
         return find_in_index(m, wanted, new_);
     if (wanted != NO_NODE) {

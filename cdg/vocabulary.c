@@ -94,14 +94,25 @@ struct vocabulary *vocabulary_filled(struct vocabulary_filling *f)
     return f->v;
 }
 
+/* Whether it is folded as it stands, which most words are. */
+static bool is_folded(struct str word)
+{
+    for (size_t i = 0; i < word.len; i++)
+        if ((word.ptr[i] & 0x80) || (word.ptr[i] >= 'A' && word.ptr[i] <= 'Z'))
+            return false;
+    return true;
+}
+
 static void add_word(struct vocabulary_filling *f, int side, struct str text)
 {
-    if (f->folded) {
+    bool folds = f->folded && !is_folded(text);
+
+    if (folds) {
         buf_clear(&f->fold);
         if (page_word_fold(text, &f->fold))
             text = (struct str){f->fold.data, f->fold.len};
     }
-    struct vocabulary_word *w = word_get(f->v, text, f->folded, f->life);
+    struct vocabulary_word *w = word_get(f->v, text, folds, f->life);
     w->counts[side]++;
     seq_add(f->v, side, w->number, f->life);
 }

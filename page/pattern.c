@@ -66,6 +66,7 @@ struct search {
     pcre2_jit_stack *stack;
     msec deadline; /* not before it can the search have taken too long */
     msec began;    /* of clock_thread */
+    msec now;      /* when the last window was done */
     size_t window;
     struct arena *life;
     struct str *matches;
@@ -88,11 +89,8 @@ static bool search_init(struct search *s)
     pcre2_set_match_limit(s->context, MATCH_LIMIT);
     pcre2_set_depth_limit(s->context, DEPTH_LIMIT);
     pcre2_set_heap_limit(s->context, HEAP_KIB);
-    if (s->p->has_jit) {
-        s->stack = pcre2_jit_stack_create(32 * 1024, JIT_STACK_BYTES, NULL);
-        pcre2_jit_stack_assign(s->context, NULL, s->stack);
-    }
-    s->deadline = clock_mono(&clock_system) + PAGE_PATTERN_MSEC;
+    s->now = clock_mono(&clock_system);
+    s->deadline = s->now + PAGE_PATTERN_MSEC;
     s->began = clock_thread();
     s->window = WINDOW_LEAST;
     return true;
@@ -109,12 +107,19 @@ static size_t next_character(struct str text, size_t at)
 /* Looks for a match that starts in the window at `at`. */
 static int search_window(struct search *s, size_t at)
 {
-    msec before = clock_mono(&clock_system);
+    msec before = s->now;
 
     pcre2_set_offset_limit(s->context, at + s->window - 1);
     int n = pcre2_match(s->p->code, (PCRE2_SPTR)s->text.ptr, s->text.len, at,
             PCRE2_NO_UTF_CHECK, s->data, s->context);
-    bool quick = clock_mono(&clock_system) - before < 1;
+    if (n == PCRE2_ERROR_JIT_STACKLIMIT && !s->stack) { /* seldom: 32 KiB is enough for most */
+        s->stack = pcre2_jit_stack_create(64 * 1024, JIT_STACK_BYTES, NULL);
+        pcre2_jit_stack_assign(s->context, NULL, s->stack);
+        n = pcre2_match(s->p->code, (PCRE2_SPTR)s->text.ptr, s->text.len, at,
+                PCRE2_NO_UTF_CHECK, s->data, s->context);
+    }
+    s->now = clock_mono(&clock_system);
+    bool quick = s->now - before < 1;
     if (quick && s->window < WINDOW_MOST)
         s->window *= 2;
     else if (!quick)
@@ -173,7 +178,7 @@ static size_t search_step(struct search *s, size_t at, struct fault *f, enum err
 
 static bool took_too_long(const struct search *s)
 {
-    return clock_mono(&clock_system) > s->deadline &&
+    return s->now > s->deadline &&
            clock_thread() - s->began > PAGE_PATTERN_MSEC; /* asks the kernel: only then */
 }
 

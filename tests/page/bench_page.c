@@ -4,7 +4,8 @@
  *     bench_page --svg FILE         the same, and a plot of time by size up to 5 MB
  *     bench_page --parse            only parses, for a profiler
  *     bench_page --compare          only opening and comparing
- *     bench_page --changed [TYPE]   only compares a changed page, for a profiler
+ *     bench_page --changed [TYPE [ROUNDS]]  only compares a changed page, for a profiler;
+ *                                   TYPE "all": every type at once
  *     bench_page FILE...            pages of your own instead of made ones
  *
  * The baseline is a bare walk of libxml2's SAX parser over the same page, which keeps
@@ -268,19 +269,20 @@ static void parse_only(void)
 }
 
 /* For a profiler: nothing but comparing, all types or one. */
-static void changed_only(const char *type)
+static void changed_only(const char *type, unsigned rounds)
 {
     SCRATCH struct arena *life = arena_new(NULL, "bench");
     CLEANUP(sample_done) struct sample old = {.page = {.max = 1 << 26}};
     CLEANUP(sample_done) struct sample edited = {.page = {.max = 1 << 26}};
     size_t asked;
-    struct cdg *g = ask(life, type ? cdg_kind_find(type) : -1, &asked);
+    struct cdg *g =
+            ask(life, type && strcmp(type, "all") != 0 ? cdg_kind_find(type) : -1, &asked);
 
     doc_page(&old.page, KIND_PAGE, (struct doc_edits){.script = 1});
     doc_page(&edited.page, KIND_PAGE, (struct doc_edits){.script = 2, .every = 125});
     sample_finish(&old, life, 1);
     sample_finish(&edited, life, 2);
-    for (unsigned i = 0; i < 50 * ROUNDS; i++)
+    for (unsigned i = 0; i < rounds; i++)
         compare(g, &old.version, &edited.version);
 }
 
@@ -300,7 +302,8 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc >= 2 && strcmp(argv[1], "--changed") == 0) {
-        changed_only(argc > 2 ? argv[2] : NULL);
+        changed_only(argc > 2 ? argv[2] : NULL,
+                argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 50 * ROUNDS);
         return 0;
     }
     head();
