@@ -53,6 +53,21 @@ void build_init(struct build *b, size_t max, bool xml)
     b->overflowed = intern_is_full(&b->tag_names) || intern_is_full(&b->attr_strings);
 }
 
+void build_expect(struct build *b, size_t source_bytes)
+{
+    struct {
+        struct buf *buf;
+        size_t bytes;
+    } all[] = {{&b->text_pool, source_bytes},
+            {&b->nodes, source_bytes / 24 * sizeof(struct build_node)},
+            {&b->text_spans, source_bytes / 48 * sizeof(struct span)},
+            {&b->attrs, source_bytes / 64 * sizeof(struct build_attr)}};
+
+    for (size_t i = 0; i < countof(all); i++)
+        if (all[i].bytes < all[i].buf->max) /* a guess may not make it too large */
+            buf_reserve(all[i].buf, all[i].bytes);
+}
+
 void build_done(struct build *b)
 {
     struct buf *all[] = {&b->nodes, &b->attrs, &b->text_spans, &b->text_block, &b->text_pool,

@@ -160,6 +160,7 @@ enum err html_read(struct str text, struct build *b, struct fault *f)
 
     if (b->overflowed)
         return OK; /* there was not even room to begin */
+    build_expect(b, text.len);
     tree_init(&r.tree, b, text);
     r.sink.is_over = &r.tree.is_over;
     enum err e = tokens_read(text, &r.sink, f);

@@ -237,6 +237,8 @@ struct build {
 
 void build_init(struct build *b, size_t max, bool xml);
 void build_done(struct build *b);
+/* Room for what a source of this size mostly becomes, so that less is moved later. */
+void build_expect(struct build *b, size_t source_bytes);
 /* Borrows and reorders the attributes.  Of two with one name the first counts. */
 void build_open(struct build *b, struct str name, struct pair *attrs, size_t nattrs);
 void build_text(struct build *b, struct str text);

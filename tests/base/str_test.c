@@ -54,6 +54,26 @@ TEST(copy, "copying cuts before a character that does not fit whole")
     EXPECT_TEXT(to, "abc");
 }
 
+TEST(valid, "text is told from other bytes wherever in it they stand")
+{
+    static const struct {
+        const char *bytes;
+        bool valid;
+    } some[] = {{"\xC3\xA9", true}, {"\xE2\x82\xAC", true}, {"\xF0\x9F\x98\x80", true},
+            {"\xC3", false}, {"\x80", false}, {"\xC0\x80", false}, {"\xED\xA0\x80", false},
+            {"\xE2\x82", false}, {"\xF5\x80\x80\x80", false}, {"\xC3\xC3\xA9", false}};
+
+    for (size_t i = 0; i < countof(some); i++)
+        for (size_t before = 0; before < 20; before++)
+            for (size_t behind = 0; behind < 20; behind++) {
+                char text[48];
+                size_t len = strlen(some[i].bytes);
+                memset(text, 'a', sizeof text);
+                memcpy(text + before, some[i].bytes, len);
+                EXPECT(utf8_is_valid(text, before + len + behind) == some[i].valid);
+            }
+}
+
 TEST(trim, "white space at both ends goes, inside it stays")
 {
     struct str s = str_trim(STR(" \t a b\r\n"));
