@@ -186,7 +186,10 @@ static enum err put_version_rows(struct batch *b, struct fault *f)
         columns_raw_text(&rows, job->fetch.etag);
         columns_raw_text(&rows, job->fetch.last_modified);
         columns_sha256(&rows, &job->body_sha256);
-        columns_bytes(&rows, of ? job->packed.digest : job->digest ? "" : NULL,
+        columns_bytes(&rows,
+                of            ? job->packed.digest
+                : job->digest ? ""
+                              : NULL,
                 of ? job->packed.digest_bytes : 0); /* a key is what it is itself */
         columns_id(&rows, of ? of->version : job->digest ? job->version : 0);
     }

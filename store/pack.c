@@ -4,10 +4,9 @@
  * of the time of packing anew, and what is to be written is a hundredth.
  *
  *  (1) A version is read back in one step: every delta is one of a key.
- *  (2) What differs from a key grows with every version; when it is no longer small, the version
- *      is the next key.
- *  (3) A page that has nothing in common with itself is not compared with its key again and
- *      again, only now and then.
+ *  (2) What differs from a key grows with every version; when it is no longer small, the
+ * version is the next key. (3) A page that has nothing in common with itself is not compared
+ * with its key again and again, only now and then.
  */
 #include "store/store_int.h"
 #include <stdlib.h>

@@ -126,8 +126,8 @@ static enum err commit(struct conn *c, struct fault *f)
 static size_t successor(const struct body *b, size_t n, size_t at)
 {
     size_t next = at + 1;
-    while (next < n && (!b[next].whole ||
-                               memcmp(b[next].sha256, b[at].sha256, sizeof(struct sha256)) == 0))
+    while (next < n && (!b[next].whole || memcmp(b[next].sha256, b[at].sha256,
+                                                  sizeof(struct sha256)) == 0))
         next++;
     return next;
 }
