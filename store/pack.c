@@ -109,8 +109,9 @@ static void set_packed(struct store_version_job *job, struct arena *life,
 static bool pack_difference(struct store_version_job *job, struct arena *life)
 {
     const struct store_key *k = job->key;
+    bool is_churning = k && k->version == job->version - 1 && k->misses > MISSES_MOST;
     if (!k || !k->digest || !job->digest ||
-            (k->misses > MISSES_MOST && job->version % TRIED_EVERY)) /* (3) */
+            (is_churning && job->version % TRIED_EVERY)) /* (3) */
         return false;
     BUF(body, zip_most(job->body_bytes) + 1);
     BUF(digest, zip_most(job->digest_bytes) + 1);
