@@ -45,7 +45,7 @@ struct engine {
     struct map pages_by_id, hosts;
     struct secrets *secrets;
     uint64_t hash_key;  /* of this process, for hashes of what strangers send */
-    struct list cached; /* pages whose newest digest is in memory, oldest use first */
+    struct list cached; /* pages of which something is in memory, oldest use first */
     size_t cached_bytes;
     int64_t next_stream_id;
 
@@ -262,6 +262,7 @@ struct webpage {
 
     char *digest; /* of the newest version; NULL: not in memory */
     size_t digest_bytes;
+    struct store_key *key; /* what its newest versions are kept as differences of; likewise */
 
     struct webframes *frames;           /* being put together; see webframes.c */
     struct webframes_seen *frames_seen; /* when they last were; NULL: it has none, or not yet */
@@ -290,8 +291,12 @@ void webpage_tell(struct webpage *p, const char *kind, const char *detail);
 /* The interval of on-change sentinels, with the page's own place around it. */
 msec webpage_learned_interval(const struct webpage *p);
 
-/* Remembers or forgets the newest version's digest; takes the malloc'ed block over. */
-void webpage_cache(struct webpage *p, char *digest, size_t bytes);
+/* Remembers or forgets the newest version's digest, and the page's key; takes the malloc'ed
+ * blocks over. */
+void webpage_cache(struct webpage *p, char *digest, size_t bytes, struct store_key *key);
+/* Hands out what is remembered, so that nobody can evict it; NULL: nothing is. */
+char *webpage_take_digest(struct webpage *p, size_t *ret_bytes);
+struct store_key *webpage_take_key(struct webpage *p);
 
 /* What the store is to know of the newest fetch; texts are borrowed from the page. */
 void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fetch_state *ret);

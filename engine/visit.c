@@ -102,12 +102,7 @@ static void old_need(struct visit *v, int64_t version)
     struct webpage *p = v->page;
     if (version == p->latest && p->digest && !v->want_source) {
         /* The block leaves the cache for the time of the visit, so nobody can evict it. */
-        o->block = p->digest;
-        o->bytes = p->digest_bytes;
-        p->digest = NULL;
-        p->engine->cached_bytes -= p->digest_bytes;
-        p->digest_bytes = 0;
-        list_remove(&p->in_cached);
+        o->block = webpage_take_digest(p, &o->bytes);
     }
 }
 
@@ -137,6 +132,7 @@ static void load(struct old *o, bool want_body)
             .page_id = v->page->id,
             .version = o->version,
             .want_body = want_body,
+            .want_key = v->is_new && !v->key && o->version == v->page->latest,
             .life = v->arena,
     };
     buf_init(&o->load.digest, DIGEST_MAX);
@@ -151,6 +147,10 @@ static void take_loaded(struct old *o)
          had_body = o->load.want_body;
     if (is_there)
         o->block = buf_take(&o->load.digest, &o->bytes);
+    if (o->load.key) {
+        store_key_free(o->visit->key); /* it was loaded again */
+        o->visit->key = o->load.key;
+    }
     if (had_body)
         visit_read_old(o);
     buf_done(&o->load.digest);
@@ -208,6 +208,8 @@ void visit_start(struct webpage *p, const struct visit_source *fetched)
 
     const int64_t *needs = NULL;
     size_t nneeds = v->plan ? cdg_plan_needs(v->plan, &needs) : 0;
+    if (v->is_new)
+        v->key = webpage_take_key(p);
     v->olds = arena_array_of(a, nneeds + 1, struct old);
     for (size_t i = 0; i < nneeds; i++)
         old_need(v, needs[i]);

@@ -24,11 +24,16 @@ void visit_free(struct visit *v)
     for (size_t i = 0; i < v->nolds; i++) {
         struct old *o = &v->olds[i];
         if (o->version == v->page->latest && !v->page->digest && o->block) {
-            webpage_cache(v->page, o->block, o->bytes);
+            webpage_cache(v->page, o->block, o->bytes, webpage_take_key(v->page));
             o->block = NULL;
         }
         free(o->block);
         buf_done(&o->text);
+    }
+    if (v->key) { /* it was not remembered with a version */
+        size_t bytes;
+        char *digest = webpage_take_digest(v->page, &bytes);
+        webpage_cache(v->page, digest, bytes, v->key);
     }
     buf_done(&v->digest);
     buf_done(&v->text);
@@ -76,6 +81,19 @@ static void see_to_end(struct place *at, bool happened)
     at->answers = NULL;
 }
 
+/* Its digest, and what its successors will be differences of. */
+static void remember_version(struct visit *v)
+{
+    size_t bytes;
+    char *digest = buf_take(&v->digest, &bytes);
+    if (!v->job.packed.of) {
+        store_key_free(v->key);
+        v->key = store_key_new(&v->job);
+    }
+    webpage_cache(v->page, digest, bytes, v->key);
+    v->key = NULL;
+}
+
 static void committed(struct store_job *job)
 {
     struct visit *v = container_of(job, struct visit, job.job);
@@ -96,9 +114,7 @@ static void committed(struct store_job *job)
             p->body = v->source.sha;
             e->versions++;
             webpage_readable(p, v->source.etag, v->source.last_modified);
-            size_t bytes;
-            char *digest = buf_take(&v->digest, &bytes);
-            webpage_cache(p, digest, bytes);
+            remember_version(v);
         }
         cdg_plan_note(e->cdg, v->plan, v->job.fetched_at);
         visit_show(e, p->url, &v->job);

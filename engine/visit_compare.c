@@ -106,6 +106,9 @@ static void pack(struct visit *v)
     v->job.body_bytes = v->source.body_bytes;
     v->job.digest = v->digest.data;
     v->job.digest_bytes = v->digest.len;
+    v->job.body_sha256 = v->source.sha;
+    v->job.version = v->version;
+    v->job.key = v->key;
     store_version_pack(&v->job, v->arena);
 }
 

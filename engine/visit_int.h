@@ -50,7 +50,8 @@ struct visit {
     struct fault unreadable; /* code OK: it was readable */
     const char **frames;     /* is_new: the pages it shows in frames, each once */
     size_t nframes;
-    bool is_incomplete; /* they are not those it was put together of */
+    bool is_incomplete;    /* they are not those it was put together of */
+    struct store_key *key; /* is_new: of the page, for packing; NULL: not at hand */
     struct store_version_job job;
 };
 

@@ -101,22 +101,51 @@ void webpage_retry_cancel(struct webpage *p)
     p->retry_event = p->retry_trigger = NULL;
 }
 
-void webpage_cache(struct webpage *p, char *digest, size_t bytes)
+static size_t cached_bytes(const struct webpage *p)
+{
+    return p->digest_bytes + store_key_bytes(p->key);
+}
+
+char *webpage_take_digest(struct webpage *p, size_t *ret_bytes)
+{
+    char *digest = p->digest;
+    *ret_bytes = p->digest_bytes;
+    p->engine->cached_bytes -= p->digest_bytes;
+    p->digest = NULL;
+    p->digest_bytes = 0;
+    if (!p->key)
+        list_remove(&p->in_cached);
+    return digest;
+}
+
+struct store_key *webpage_take_key(struct webpage *p)
+{
+    struct store_key *key = p->key;
+    p->engine->cached_bytes -= store_key_bytes(key);
+    p->key = NULL;
+    if (!p->digest)
+        list_remove(&p->in_cached);
+    return key;
+}
+
+void webpage_cache(struct webpage *p, char *digest, size_t bytes, struct store_key *key)
 {
     struct engine *e = p->engine;
     list_remove(&p->in_cached);
-    e->cached_bytes -= p->digest_bytes;
+    e->cached_bytes -= cached_bytes(p);
     free(p->digest);
+    store_key_free(p->key);
     p->digest = digest;
     p->digest_bytes = digest ? bytes : 0;
-    if (!digest)
+    p->key = key;
+    if (!digest && !key)
         return;
-    e->cached_bytes += bytes;
+    e->cached_bytes += cached_bytes(p);
     list_append(&e->cached, &p->in_cached);
     size_t most = (size_t)settings_number(e->settings, SETTING_CDG_CACHE);
     while (e->cached_bytes > most) {
         struct webpage *oldest = list_entry(list_first(&e->cached), struct webpage, in_cached);
-        webpage_cache(oldest, NULL, 0);
+        webpage_cache(oldest, NULL, 0, NULL);
     }
 }
 
@@ -126,7 +155,7 @@ void webpage_free(struct webpage *p)
     if (p->transfer)
         fetch_cancel(p->transfer);
     webpage_retry_cancel(p);
-    webpage_cache(p, NULL, 0);
+    webpage_cache(p, NULL, 0, NULL);
     list_remove(&p->in_postponed);
     map_remove(&e->pages_by_id, &p->by_id);
     webhost_drop(e, p->host);

@@ -8,20 +8,6 @@ enum err apply_no_page(int64_t page_id, struct fault *f)
     return fault_set(f, ERR_NAME, "page %lld is not in the store any more", (long long)page_id);
 }
 
-void store_version_pack(struct store_version_job *job, struct arena *life)
-{
-    BUF(body, zip_most(job->body_bytes) + 1);
-    BUF(digest, zip_most(job->digest_bytes) + 1);
-    if (zip(job->body ? job->body : "", job->body_bytes, &body)) {
-        job->packed.body = arena_memdup(life, body.data, body.len);
-        job->packed.body_bytes = body.len;
-    }
-    if (job->digest && zip_quickly(job->digest, job->digest_bytes, &digest)) {
-        job->packed.digest = arena_memdup(life, digest.data, digest.len);
-        job->packed.digest_bytes = digest.len;
-    }
-}
-
 void columns_page(struct columns *rows, const struct store_fetch_state *s)
 {
     columns_int(rows, s->page_id);
@@ -92,6 +78,7 @@ enum err apply(
 {
     struct store_version_job *version;
     struct store_touch_job *touched;
+    struct store_load_job *loaded;
     switch (job->kind) {
     case STORE_JOB_VERSION:
         version = container_of(job, struct store_version_job, job);
@@ -102,7 +89,8 @@ enum err apply(
     case STORE_JOB_PLAN:
         return apply_plan(c, container_of(job, struct store_plan_job, job), now, scratch, f);
     case STORE_JOB_LOAD:
-        return apply_load(c, container_of(job, struct store_load_job, job), scratch, f);
+        loaded = container_of(job, struct store_load_job, job);
+        return apply_loads(c, &loaded, 1, scratch, f);
     case STORE_JOB_CLAIM:
     case STORE_JOB_SETTLE:
     case STORE_JOB_BULLETIN:

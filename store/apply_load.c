@@ -1,15 +1,44 @@
-/* A version read back: one row by its key, and its body along a bounded chain.
+/* Versions read back: one row by its key, and a body along a bounded chain.
  *
- * The newest version of a page is whole, so is its digest; an older body is a delta of the
- * body after it, and that one perhaps of the next.  The chain comes back in one answer, the
- * whole body first.
+ * A digest is whole, or what differs from the digest of its page's key, which comes in the same
+ * answer.  A body is whole, or a delta of another one, and that one perhaps of a third.  The
+ * chain comes back in one answer, the whole body first.
+ *
+ * What is put together is a body only if it is the one that was asked for.
  */
 #include "store/apply.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns of VERSION_GET, and of VERSION_GET_KEY after them. */
+enum { DIGEST, CONTENT_TYPE, FINAL_URL, BODY, KEY_VERSION, KEY_DIGEST, KEY_BODY, KEY_ZSTD };
 
 static enum err damaged(const char *what, struct fault *f)
 {
     return fault_set(
             f, ERR_STORE, "a stored %s is damaged, or larger than is allowed now", what);
+}
+
+static bool unzip_value(const PGresult *r, int row, int column, struct buf *out)
+{
+    return unzip(PQgetvalue(r, row, column), (size_t)PQgetlength(r, row, column), out);
+}
+
+static bool unzip_delta_value(
+        const PGresult *r, int row, int column, const struct buf *base, struct buf *out)
+{
+    return unzip_delta(PQgetvalue(r, row, column), (size_t)PQgetlength(r, row, column),
+            base->data, base->len, out);
+}
+
+static enum err damaged_body(const PGresult *chain, const struct sha256 *key, struct fault *f)
+{
+    char hex[65];
+    sha256_hex(key, hex);
+    if (PQntuples(chain) == 0)
+        return fault_set(f, ERR_STORE, "body %s is not in the store", hex);
+    return fault_set(f, ERR_STORE, "stored body %.16s... is damaged%s, or larger than allowed",
+            hex, PQntuples(chain) > 1 ? " (or one it is a delta of)" : "");
 }
 
 enum err load_body(struct conn *c, const void *sha256, struct arena *scratch, struct fault *f,
@@ -18,51 +47,101 @@ enum err load_body(struct conn *c, const void *sha256, struct arena *scratch, st
     RESULT r = NULL;
     BUF(other, body->max);
     PARAMS(p, scratch);
-    params_bytes(&p, sha256, sizeof(struct sha256));
+    struct sha256 key, found;
+    memcpy(key.bytes, sha256, sizeof key.bytes);
+    params_bytes(&p, key.bytes, sizeof key.bytes);
     enum err e = conn_run(c, SQL_BODY_GET, &p, f, &r);
     if (e)
         return e;
-    bool ok =
-            PQntuples(r) > 0 && unzip(PQgetvalue(r, 0, 0), (size_t)PQgetlength(r, 0, 0), body);
+    bool ok = PQntuples(r) > 0 && unzip_value(r, 0, 0, body);
     for (int i = 1; ok && i < PQntuples(r); i++) {
         struct buf base = *body;
         *body = other;
         other = base;
-        ok = unzip_delta(
-                PQgetvalue(r, i, 0), (size_t)PQgetlength(r, i, 0), other.data, other.len, body);
+        ok = unzip_delta_value(r, i, 0, &other, body);
     }
-    return ok ? OK : damaged("body", f);
+    if (ok) {
+        found = sha256_of(body->data, body->len);
+        ok = sha256_equal(&found, &key);
+    }
+    return ok ? OK : damaged_body(r, &key, f);
 }
 
+/* ---- digests ---- */
+
+/* What the successors of this version may be differences of. */
+static void take_key(const PGresult *r, struct store_load_job *job, const struct buf *digest)
+{
+    if (PQgetisnull(r, 0, KEY_BODY) || !digest->data)
+        return;
+    struct store_key *k = calloc(1, sizeof *k);
+    CHECK(k);
+    k->version = result_int(r, 0, KEY_VERSION);
+    memcpy(k->body_sha256.bytes, PQgetvalue(r, 0, KEY_BODY), sizeof k->body_sha256.bytes);
+    k->body_bytes = (size_t)PQgetlength(r, 0, KEY_ZSTD);
+    k->digest_bytes = digest->len;
+    k->body = malloc(k->body_bytes + 1);
+    k->digest = malloc(k->digest_bytes + 1);
+    CHECK(k->body && k->digest);
+    memcpy(k->body, PQgetvalue(r, 0, KEY_ZSTD), k->body_bytes);
+    memcpy(k->digest, digest->data, k->digest_bytes);
+    job->key = k;
+}
+
+/* Without its key a digest is as good as none: it can be made again. */
 static enum err read_digest(const PGresult *r, struct store_load_job *job, struct fault *f)
 {
+    bool is_whole = PQgetisnull(r, 0, KEY_VERSION);
+    BUF(base, job->digest.max);
     buf_clear(&job->digest);
-    if (PQgetisnull(r, 0, 0) ||
-            unzip(PQgetvalue(r, 0, 0), (size_t)PQgetlength(r, 0, 0), &job->digest))
+    if (PQgetisnull(r, 0, DIGEST) || (!is_whole && PQgetisnull(r, 0, KEY_DIGEST)))
         return OK;
-    return damaged("digest", f);
+    if (is_whole)
+        return unzip_value(r, 0, DIGEST, &job->digest) ? OK : damaged("digest", f);
+    bool is_key = PQgetlength(r, 0, DIGEST) == 0;
+    struct buf *to = is_key ? &job->digest : &base;
+    if (!unzip_value(r, 0, KEY_DIGEST, to) ||
+            (!is_key && !unzip_delta_value(r, 0, DIGEST, &base, &job->digest)))
+        return damaged("digest", f);
+    if (job->want_key)
+        take_key(r, job, to);
+    return OK;
 }
 
-enum err apply_load(
-        struct conn *c, struct store_load_job *job, struct arena *scratch, struct fault *f)
+static enum err take(struct conn *c, const PGresult *r, struct store_load_job *job,
+        struct arena *scratch, struct fault *f)
 {
-    RESULT r = NULL;
-    PARAMS(p, scratch);
-    params_int(&p, job->page_id);
-    params_int(&p, job->version);
-    enum err e = conn_run(c, SQL_VERSION_GET, &p, f, &r);
-    if (e)
-        return e;
     job->found = PQntuples(r) > 0;
     if (!job->found)
         return OK;
     if (job->life) {
-        const char *type = result_text(r, 0, 1), *url = result_text(r, 0, 2);
+        const char *type = result_text(r, 0, CONTENT_TYPE), *url = result_text(r, 0, FINAL_URL);
         job->content_type = type ? arena_strdup(job->life, type) : NULL;
         job->final_url = url ? arena_strdup(job->life, url) : NULL;
     }
-    e = read_digest(r, job, f);
+    store_key_free(job->key); /* of an attempt that was cut off */
+    job->key = NULL;
+    enum err e = read_digest(r, job, f);
     if (!e && job->want_body)
-        e = load_body(c, PQgetvalue(r, 0, 3), scratch, f, &job->body);
+        e = load_body(c, PQgetvalue(r, 0, BODY), scratch, f, &job->body);
+    return e;
+}
+
+enum err apply_loads(struct conn *c, struct store_load_job *const *jobs, size_t n,
+        struct arena *scratch, struct fault *f)
+{
+    PGresult **r = arena_array_of(scratch, n, PGresult *);
+    enum err e = OK;
+    for (size_t i = 0; !e && i < n; i++) {
+        PARAMS(p, scratch);
+        params_int(&p, jobs[i]->page_id);
+        params_int(&p, jobs[i]->version);
+        e = conn_send(c, jobs[i]->want_key ? SQL_VERSION_GET_KEY : SQL_VERSION_GET, &p, scratch,
+                f, &r[i]);
+    }
+    if (!e)
+        e = conn_settle(c, f);
+    for (size_t i = 0; !e && i < n; i++)
+        e = take(c, r[i], jobs[i], scratch, f);
     return e;
 }

@@ -107,20 +107,54 @@ static void columns_sha256(struct columns *c, const struct sha256 *s)
     columns_bytes(c, s->bytes, sizeof s->bytes);
 }
 
+/* Another one of the batch brings the same body: an earlier one, or one that has it whole. */
+static bool is_brought(const struct batch *b, size_t at)
+{
+    const struct store_version_job *job = &b->all[at].packed;
+    for (size_t i = 0; i < b->n; i++) {
+        const struct store_version_job *other = &b->all[i].packed;
+        bool comes_first = !other->packed.of == !job->packed.of ? i < at : !other->packed.of;
+        if (comes_first && !other->exists &&
+                sha256_equal(&other->body_sha256, &job->body_sha256))
+            return true;
+    }
+    return false;
+}
+
 static enum err put_bodies(struct batch *b, struct fault *f)
 {
-    COLUMNS(rows, b->scratch, 3);
+    COLUMNS(rows, b->scratch, 4);
     for (size_t i = 0; i < b->n; i++) {
         const struct store_version_job *job = &b->all[i].packed;
-        if (job->exists)
+        const struct store_key *of = job->packed.of;
+        if (job->exists || is_brought(b, i) ||
+                (of && sha256_equal(&of->body_sha256, &job->body_sha256)))
             continue;
         if (!job->packed.body)
             return cannot_pack("body", job->body_bytes, f);
         columns_sha256(&rows, &job->body_sha256);
         columns_int(&rows, (int64_t)job->body_bytes);
         columns_bytes(&rows, job->packed.body, job->packed.body_bytes);
+        columns_bytes(&rows, of ? of->body_sha256.bytes : NULL, sizeof of->body_sha256.bytes);
     }
     return columns_run(b->conn, SQL_BODIES_PUT, &rows, f, NULL);
+}
+
+/* The digests that those after them are differences of. */
+static enum err put_keys(struct batch *b, struct fault *f)
+{
+    COLUMNS(rows, b->scratch, 3);
+    for (size_t i = 0; i < b->n; i++) {
+        const struct store_version_job *job = &b->all[i].packed;
+        if (job->exists || job->packed.of || !job->digest)
+            continue;
+        if (!job->packed.digest)
+            return cannot_pack("digest", job->digest_bytes, f);
+        columns_int(&rows, job->fetch.page_id);
+        columns_int(&rows, job->version);
+        columns_bytes(&rows, job->packed.digest, job->packed.digest_bytes);
+    }
+    return columns_run(b->conn, SQL_KEYS_PUT, &rows, f, NULL);
 }
 
 /* Whose page this is; it is probably this one's. */
@@ -138,13 +172,12 @@ static struct progress *progress_of(const struct batch *b, int64_t page_id, size
 static enum err put_version_rows(struct batch *b, struct fault *f)
 {
     RESULT r = NULL;
-    COLUMNS(rows, b->scratch, 10);
+    COLUMNS(rows, b->scratch, 11);
     for (size_t i = 0; i < b->n; i++) {
         const struct store_version_job *job = &b->all[i].packed;
+        const struct store_key *of = job->packed.of;
         if (job->exists)
             continue;
-        if (job->digest && !job->packed.digest)
-            return cannot_pack("digest", job->digest_bytes, f);
         columns_int(&rows, job->fetch.page_id);
         columns_int(&rows, job->version);
         columns_time(&rows, job->fetched_at);
@@ -154,7 +187,12 @@ static enum err put_version_rows(struct batch *b, struct fault *f)
         columns_raw_text(&rows, job->fetch.etag);
         columns_raw_text(&rows, job->fetch.last_modified);
         columns_sha256(&rows, &job->body_sha256);
-        columns_bytes(&rows, job->packed.digest, job->packed.digest_bytes);
+        columns_bytes(&rows,
+                of            ? job->packed.digest
+                : job->digest ? ""
+                              : NULL,
+                of ? job->packed.digest_bytes : 0); /* a key is what it is itself */
+        columns_id(&rows, of ? of->version : job->digest ? job->version : 0);
     }
     enum err e = columns_run(b->conn, SQL_VERSIONS_PUT, &rows, f, &r);
     for (int row = 0; !e && r && row < PQntuples(r); row++)
@@ -348,6 +386,9 @@ static enum err write_batch(struct batch *b, struct fault *f)
 {
     enum err e = put_bodies(b, f);
     CRASH_POINT("after_body_row");
+    if (!e)
+        e = put_keys(b, f);
+    CRASH_POINT("after_key_row");
     if (!e)
         e = put_version_rows(b, f);
     for (size_t i = 0; !e && i < b->n; i++)

@@ -479,6 +479,7 @@ enum err outbox_apply(struct conn *c, struct store_job *job, const char *session
         struct arena *scratch, struct fault *f)
 {
     c->trouble = CONN_FINE;
+    struct store_load_job *loaded;
     switch (job->kind) {
     case STORE_JOB_CLAIM:
         return claim(c, container_of(job, struct store_claim_job, job), session, scratch, f);
@@ -493,7 +494,8 @@ enum err outbox_apply(struct conn *c, struct store_job *job, const char *session
     case STORE_JOB_PLAN:
         break; /* the writer's */
     case STORE_JOB_LOAD:
-        return apply_load(c, container_of(job, struct store_load_job, job), scratch, f);
+        loaded = container_of(job, struct store_load_job, job);
+        return apply_loads(c, &loaded, 1, scratch, f);
     }
     CHECK(!"a kind of job of the outbox");
     return ERR_STORE;

@@ -292,9 +292,12 @@ struct store_version_job {
     size_t body_bytes;
     const void *digest; /* page digest block; NULL when the page could not be parsed */
     size_t digest_bytes;
-    struct { /* by store_version_pack; NULL: the store does it */
+    const struct store_key *key; /* of its page; NULL: not at hand, so it is written whole */
+    struct {                     /* by store_version_pack; NULL: the store does it */
         const void *body, *digest;
         size_t body_bytes, digest_bytes;
+        const struct store_key *of; /* what they are differences of; NULL: they are whole */
+        unsigned misses;            /* how often in a row a key was the next version's */
     } packed;
     const struct store_change *changes;
     size_t nchanges;
@@ -317,8 +320,26 @@ struct store_version_job {
 };
 
 /* Compresses body and digest into `life`, on any thread: it takes longer than the writing, so
- * that it is better done where there are more threads than one. */
+ * that it is better done where there are more threads than one.  With the page's key at hand
+ * only what differs from it is kept, as long as that is little. */
 void store_version_pack(struct store_version_job *job, struct arena *life);
+
+/* What a page's newest versions are kept as differences of, for whoever writes the next. */
+struct store_key {
+    int64_t version;
+    struct sha256 body_sha256;
+    char *body; /* packed; malloc'ed, as is the digest */
+    size_t body_bytes;
+    char *digest;
+    size_t digest_bytes;
+    bool digest_is_packed;
+    unsigned misses;
+};
+
+/* After the job was done: what it wrote as the page's key; NULL: it did not. */
+struct store_key *store_key_new(const struct store_version_job *job);
+size_t store_key_bytes(const struct store_key *k); /* it takes in memory; NULL takes none */
+void store_key_free(struct store_key *k);          /* NULL is fine */
 
 struct store_touch_job {
     struct store_job job;
@@ -399,6 +420,8 @@ struct store_load_job {
     struct arena *life;                   /* where the texts below go; NULL: not wanted */
     const char *content_type, *final_url; /* NULL: none */
     struct buf digest, body;              /* initialised by the submitter, with their maximum */
+    bool want_key;
+    struct store_key *key; /* wanted, for the submitter to free; NULL: there is none */
     bool found;
 };
 

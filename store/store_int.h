@@ -153,13 +153,17 @@ MUST_USE enum err columns_run(struct conn *conn, enum statement st, struct colum
 /* ---- zip.c ---- */
 size_t zip_most(size_t len); /* what a frame of so many bytes takes at most */
 MUST_USE bool zip(const void *bytes, size_t len, struct buf *out);
-MUST_USE bool zip_quickly(const void *bytes, size_t len, struct buf *out);
+MUST_USE bool zip_digest(const void *bytes, size_t len, struct buf *out);
 MUST_USE bool unzip(const void *bytes, size_t len, struct buf *out);
-/* With another body at hand, which must be the same for both. */
+/* With others at hand, which must be the same for both. */
 MUST_USE bool zip_delta(
         const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out);
 MUST_USE bool unzip_delta(
         const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out);
+
+/* ---- pack.c ---- */
+/* Whatever was packed is forgotten: it will be written whole. */
+void store_version_pack_whole(struct store_version_job *job);
 
 /* ---- migrate.c ---- */
 struct migration {
@@ -183,9 +187,10 @@ MUST_USE enum err apply_versions(struct conn *c, struct store_version_job *const
 MUST_USE enum err apply_touches(struct conn *c, struct store_touch_job *const *jobs, size_t n,
         struct arena *scratch, struct fault *f);
 
-MUST_USE enum err apply_load(
-        struct conn *c, struct store_load_job *job, struct arena *scratch, struct fault *f);
-/* A body of the store, whole, whatever it is kept as. */
+/* Reads them together: all are asked for before the first is answered. */
+MUST_USE enum err apply_loads(struct conn *c, struct store_load_job *const *jobs, size_t n,
+        struct arena *scratch, struct fault *f);
+/* A body of the store, whole, whatever it is kept as; checked against its key. */
 MUST_USE enum err load_body(struct conn *c, const void *sha256, struct arena *scratch,
         struct fault *f, struct buf *body);
 /* Those of an array of bodies ("{...}") that nobody has or is a delta of any more go. */

@@ -5,6 +5,8 @@
  *  (2) A change stays in the history when its versions are gone, and so do version numbers.
  *  (3) Small transactions: a release takes so many versions and is repeated until none is
  *      left.
+ *  (4) The digest of a key stays while one that is kept differs from it.  Bodies likewise: no
+ *      statement takes away one that another is a delta of.
  */
 #include "store/store_int.h"
 #include "base/crash.h"
@@ -51,6 +53,8 @@ static enum err drop_digests(struct conn *c, const char *pages, struct fault *f)
     enum err e = conn_run(c, SQL_BEGIN, NULL, f, NULL);
     if (!e)
         e = conn_run(c, SQL_SWEEP_DIGESTS, &p, f, NULL);
+    if (!e) /* (4) */
+        e = conn_run(c, SQL_SWEEP_KEYS, &p, f, NULL);
     return commit(c, e, f);
 }
 

@@ -1,13 +1,18 @@
-/* Packing: an older body becomes a delta of the body after it.
+/* Packing: an older body that is whole becomes a delta of the next one that is.
  *
- *  (1) The base of a delta is whole at the moment it becomes one, and a delta never becomes
- *      a base; so no chain is a ring, and the height of a body bounds the chain below it.
+ * Most versions are written as deltas of their page's key (pack.c); what is left are the keys
+ * themselves, once there is another one, and what was written without one at hand.
+ *
+ *  (1) The base of a delta is whole at the moment it becomes one; so no chain is a ring, and
+ *      the height of a body bounds the chain below it.
  *  (2) A chain has at most CHAIN bodies; then one stays whole and another chain begins.
  *  (3) A body is tried once.  If its delta is not much smaller it stays as it is.
- *  (4) The newest body of a page has no successor, so it is whole when it is asked for most.
+ *  (4) The newest of a page that is whole has no successor, so it is whole while others are
+ *      made deltas of it.
  */
 #include "store/store_int.h"
 #include "base/crash.h"
+#include <string.h>
 
 /* A chain of sixteen is read and put together in a millisecond or two, and the one whole
  * body among them costs less than the deltas of a lively page. */
@@ -59,7 +64,8 @@ static enum err put_delta(struct conn *c, struct body *b, struct body *base,
     RESULT raised = NULL;
     PARAMS(up, scratch);
     params_bytes(&up, base->sha256, sizeof(struct sha256));
-    params_int(&up, b->height + 1);
+    params_bytes(&up, b->sha256, sizeof(struct sha256));
+    params_int(&up, CHAIN);
     enum err e = conn_run(c, SQL_SWEEP_RAISE, &up, f, &raised);
     if (e || result_affected(raised) == 0) /* gone, or a delta by now: (1) */
         return e;
@@ -78,13 +84,13 @@ static enum err put_delta(struct conn *c, struct body *b, struct body *base,
     return OK;
 }
 
-/* Body b, whose successor is `base`; `here` holds b's bytes or nothing, `next` will hold
+/* Body b, whose successor is `base`; `here` holds b's bytes or something else, `next` will hold
  * base's. */
 static enum err pack_one(struct conn *c, struct body *b, struct body *base, struct held *here,
         struct held *next, struct sweep_tally *t, struct fault *f)
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "pack");
-    if (!base->whole || b->height + 1 >= CHAIN || b->stored < TINY) /* (1), (2) */
+    if (b->height + 1 >= CHAIN || b->stored < TINY) /* (2) */
         return keep_whole(c, b, scratch, f);
     enum err e = hold(c, here, b, scratch, f);
     if (!e)
@@ -116,20 +122,37 @@ static enum err commit(struct conn *c, struct fault *f)
     return e;
 }
 
+/* The body that b[at] can be a delta of; n: there is none yet: (1), (4). */
+static size_t successor(const struct body *b, size_t n, size_t at)
+{
+    size_t next = at + 1;
+    while (next < n && (!b[next].whole || memcmp(b[next].sha256, b[at].sha256,
+                                                  sizeof(struct sha256)) == 0))
+        next++;
+    return next;
+}
+
+static bool is_to_be_packed(const struct body *b, size_t n, size_t at)
+{
+    return at < n && !b[at].packed && b[at].whole && successor(b, n, at) < n;
+}
+
 static enum err pack_all(
         struct conn *c, struct body *b, size_t n, struct sweep_tally *t, struct fault *f)
 {
     struct held held[2] = {{.bytes.max = BODY_MOST}, {.bytes.max = BODY_MOST}};
     struct sweep_tally mine = {0};
-    size_t waiting = 0;
+    size_t waiting = 0, done = 0;
     enum err e = OK;
-    for (size_t i = 0; !e && i + 1 < n; i++) {
-        if (b[i].packed || !b[i].whole)
+    for (size_t i = 0; !e && i < n; i++) {
+        if (!is_to_be_packed(b, n, i))
             continue;
         if (waiting == 0)
             e = conn_run(c, SQL_BEGIN, NULL, f, NULL);
-        if (!e)
-            e = pack_one(c, &b[i], &b[i + 1], &held[i % 2], &held[(i + 1) % 2], &mine, f);
+        if (!e) /* what was the base of one is mostly the next to be packed */
+            e = pack_one(c, &b[i], &b[successor(b, n, i)], &held[done % 2],
+                    &held[(done + 1) % 2], &mine, f);
+        done++;
         if (!e && ++waiting == BATCH) {
             e = commit(c, f);
             waiting = 0;
@@ -181,7 +204,7 @@ enum err sweep_pack(struct conn *c, int64_t page_id, struct sweep_tally *t, stru
                     .stored = result_int(r, i, 6),
             };
         /* The oldest first, or those before it would find no whole base. */
-        if ((int64_t)n == look && !b[0].packed && look < LOOK_BACK_MOST)
+        if ((int64_t)n >= look && is_to_be_packed(b, n, 0) && look < LOOK_BACK_MOST)
             continue;
         return pack_all(c, b, n, t, f);
     }

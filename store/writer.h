@@ -48,6 +48,8 @@ struct store_writer {
     int lock_backend;   /* the session that last held the engine's lock */
     int64_t job_number; /* the newest given to a group */
     bool look_for_requests;
+    bool was_shared;    /* the newest commit, by several jobs, */
+    msec committed_at;  /* at this instant, monotonic */
     int64_t *delivered; /* requests told and not answered yet */
     size_t ndelivered, delivered_cap;
     uint64_t jitter;

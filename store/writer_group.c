@@ -5,7 +5,9 @@
  *      returns is read before COMMIT is sent, so nothing else is lost with that answer.
  *  (2) When a group fails because of one of its jobs, its jobs are committed one by one: the
  *      bad one reports its fault, the others are done.
- *  (3) What may pass (a full disk, a deadlock, a read-only server) is waited out.
+ *  (3) A version that is refused is written whole, once: what it was a difference of may be
+ *      gone, whatever took it.
+ *  (4) What may pass (a full disk, a deadlock, a read-only server) is waited out.
  */
 #include "store/writer.h"
 #include "base/crash.h"
@@ -19,6 +21,11 @@ enum { TIMEOUTS_MAX = 5 };
 
 /* Jobs that are written together. */
 enum { SIDE_BY_SIDE = 128 };
+
+static bool is_single(const struct list *group)
+{
+    return group->next == group->prev;
+}
 
 static bool only_reads(const struct list *group)
 {
@@ -50,6 +57,7 @@ static enum err apply_some(struct store_writer *w, struct store_job *const *some
 {
     struct store_version_job *versions[SIDE_BY_SIDE];
     struct store_touch_job *touches[SIDE_BY_SIDE];
+    struct store_load_job *loads[SIDE_BY_SIDE];
     enum err e = OK;
     switch (some[0]->kind) {
     case STORE_JOB_VERSION:
@@ -60,8 +68,11 @@ static enum err apply_some(struct store_writer *w, struct store_job *const *some
         for (size_t i = 0; i < n; i++)
             touches[i] = container_of(some[i], struct store_touch_job, job);
         return apply_touches(&w->conn, touches, n, scratch, f);
-    case STORE_JOB_PLAN:
     case STORE_JOB_LOAD:
+        for (size_t i = 0; i < n; i++)
+            loads[i] = container_of(some[i], struct store_load_job, job);
+        return apply_loads(&w->conn, loads, n, scratch, f);
+    case STORE_JOB_PLAN:
     case STORE_JOB_CLAIM:
     case STORE_JOB_SETTLE:
     case STORE_JOB_BULLETIN:
@@ -150,17 +161,16 @@ static enum err attempt_writing(
     return e;
 }
 
-/* Reading needs no transaction, and so no more than one answer to wait for. */
+/* Reading needs no transaction. */
 static enum err attempt_reading(
         struct store_writer *w, const struct list *group, struct fault *f)
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "group");
-    msec now = clock_wall(w->store->options.clock);
-    enum err e = OK;
-    list_each (l, group) {
-        if (!e)
-            e = apply(&w->conn, list_entry(l, struct store_job, link), now, scratch, f);
-    }
+    enum err e = is_single(group) ? OK : conn_pipeline(&w->conn, true, f);
+    if (!e)
+        e = apply_all(w, group, scratch, f);
+    if (!e && w->conn.pipelined)
+        e = conn_pipeline(&w->conn, false, f);
     return e;
 }
 
@@ -208,7 +218,7 @@ static enum outcome settle(struct store_writer *w, const struct list *group, str
                 return DONE;
             n = 0;
             break;
-        case CONN_WAIT: /* (3) */
+        case CONN_WAIT: /* (4) */
             conn_roll_back(&w->conn);
             if (strcmp(w->conn.sqlstate, "57014") == 0 && ++timeouts == TIMEOUTS_MAX)
                 return REFUSED;
@@ -223,11 +233,6 @@ static enum outcome settle(struct store_writer *w, const struct list *group, str
         }
     }
     return GIVEN_UP;
-}
-
-static bool is_single(const struct list *group)
-{
-    return group->next == group->prev;
 }
 
 static bool commit_singly(struct store_writer *w, struct list *group)
@@ -246,6 +251,18 @@ static bool commit_singly(struct store_writer *w, struct list *group)
     return true;
 }
 
+/* Is it a difference, which it is no longer: (3)? */
+static bool make_whole(struct store_job *job)
+{
+    if (job->kind != STORE_JOB_VERSION)
+        return false;
+    struct store_version_job *v = container_of(job, struct store_version_job, job);
+    bool was_difference = v->packed.of != NULL;
+    if (was_difference)
+        store_version_pack_whole(v);
+    return was_difference;
+}
+
 bool writer_commit(struct store_writer *w, struct list *group)
 {
     struct fault why = {0};
@@ -257,6 +274,8 @@ bool writer_commit(struct store_writer *w, struct list *group)
         if (!is_single(group))
             return commit_singly(w, group); /* (2) */
         struct store_job *job = list_entry(list_first(group), struct store_job, link);
+        if (make_whole(job))
+            return writer_commit(w, group);
         job->err = why.code;
         job->fault = why;
         finish(w, group);

@@ -5,15 +5,24 @@
  *  (2) Each request is told once in an engine's life, also when it was made before the engine
  *      started or while the connection was away.
  *  (3) A private server that died is started again before we try to connect.
+ *  (4) A version that is asked for is read before what waits is written, which may take a
+ * while; unless it is among that. (5) Under load a commit waits a moment for others to share
+ * it; alone it never does.
  */
 #include "store/writer.h"
 #include "base/crash.h"
 #include "base/str.h"
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 /* What one commit takes at most: enough to share a disk flush, little enough to be quick. */
 enum { GROUP_JOBS = 128, GROUP_BYTES = 16 << 20 };
+
+/* (5): half of what a commit costs is paid once for all that share it.  So many are enough, and
+ * nobody notices so short a time. */
+enum { GROUP_ENOUGH = 32 };
+static const msec longest_linger = 10;
 
 static const msec connect_within = 10 * MSEC_PER_SECOND;
 /* It is one session that asks, however long the database is away, and all work waits for it. */
@@ -233,19 +242,82 @@ static size_t bytes_of(const struct store_job *job)
     return v->body_bytes + v->digest_bytes;
 }
 
+static void drain_wake_fd(struct store_writer *w)
+{
+    uint64_t count;
+    (void)!read(w->wake_fd, &count, sizeof count); /* empty is fine: somebody else looked */
+}
+
+/* May it be read before those are written: (4)? */
+static bool may_overtake(const struct store_job *job, const struct list *group)
+{
+    if (job->kind != STORE_JOB_LOAD)
+        return false;
+    int64_t page = container_of(job, struct store_load_job, job)->page_id;
+    list_each (l, group) {
+        const struct store_job *before = list_entry(l, struct store_job, link);
+        if (before->kind != STORE_JOB_TOUCH &&
+                (before->kind != STORE_JOB_VERSION ||
+                        container_of(before, struct store_version_job, job)->fetch.page_id ==
+                                page))
+            return false;
+    }
+    return true;
+}
+
 /* Takes what is there now: one job when there is little to do, many under load. */
-static void take_group(struct store_writer *w, struct list *group)
+static void take_group(struct store_writer *w, struct list *reads, struct list *group)
 {
     size_t jobs = 0, bytes = 0;
     lock_take(&w->lock);
     while (!list_is_empty(&w->queue) && jobs < GROUP_JOBS && bytes < GROUP_BYTES) {
         struct store_job *job = list_entry(list_first(&w->queue), struct store_job, link);
         list_remove(&job->link);
-        list_append(group, &job->link);
+        list_append(may_overtake(job, group) ? reads : group, &job->link);
         jobs++;
         bytes += bytes_of(job);
     }
     lock_release(&w->lock);
+}
+
+/* Does all that waits gain by waiting for more? */
+static bool is_small_group(struct store_writer *w)
+{
+    size_t jobs = 0;
+    bool is_small = true;
+    lock_take(&w->lock);
+    is_small = !list_is_empty(&w->queue) && !w->stopping;
+    list_each (l, &w->queue) {
+        enum store_job_kind kind = list_entry(l, struct store_job, link)->kind;
+        is_small = is_small && (kind == STORE_JOB_VERSION || kind == STORE_JOB_TOUCH) &&
+                   ++jobs < GROUP_ENOUGH;
+        if (!is_small)
+            break;
+    }
+    lock_release(&w->lock);
+    return is_small;
+}
+
+/* (5) */
+static void linger(struct store_writer *w)
+{
+    while (w->was_shared && is_small_group(w) && !atomic_load(&w->give_up)) {
+        msec left = w->committed_at + longest_linger - clock_mono(&clock_system);
+        struct pollfd p = {w->wake_fd, POLLIN, 0};
+        if (left <= 0 || poll(&p, 1, (int)left) <= 0)
+            return;
+        drain_wake_fd(w);
+    }
+}
+
+static bool commit_group(struct store_writer *w, struct list *group)
+{
+    bool is_shared = group->next != group->prev;
+    if (!writer_commit(w, group))
+        return false;
+    w->was_shared = is_shared;
+    w->committed_at = clock_mono(&clock_system);
+    return true;
 }
 
 static void put_back(struct store_writer *w, struct list *group)
@@ -257,12 +329,6 @@ static void put_back(struct store_writer *w, struct list *group)
         list_prepend(&w->queue, last);
     }
     lock_release(&w->lock);
-}
-
-static void drain_wake_fd(struct store_writer *w)
-{
-    uint64_t count;
-    (void)!read(w->wake_fd, &count, sizeof count); /* empty is fine: somebody else looked */
 }
 
 /* Nothing to write: requests, then sleep until a job or a notification comes. */
@@ -281,9 +347,8 @@ void *writer_main(void *arg)
 {
     struct store_writer *w = arg;
     struct fault why;
-    struct list group;
+    struct list reads = LIST_INIT(reads), group = LIST_INIT(group);
     int64_t committed;
-    list_init(&group);
     enum err e = begin_session(w, &why);
     while (!atomic_load(&w->give_up)) {
         if (e) {
@@ -293,12 +358,16 @@ void *writer_main(void *arg)
         }
         e = OK;
         drain_wake_fd(w);
-        take_group(w, &group);
-        if (list_is_empty(&group))
+        linger(w);
+        take_group(w, &reads, &group);
+        if (list_is_empty(&group) && list_is_empty(&reads))
             e = idle(w, &why);
-        else if (!writer_commit(w, &group))
+        if (!list_is_empty(&reads) && !writer_commit(w, &reads))
+            break;
+        if (!list_is_empty(&group) && !commit_group(w, &group))
             break;
     }
     put_back(w, &group);
+    put_back(w, &reads);
     return NULL;
 }

@@ -2,7 +2,8 @@
  *
  * A delta is an ordinary frame that was made with another body at hand (a prefix), and can
  * be read with the same body at hand only.  Two versions of a page are mostly the same bytes,
- * so the delta of one against the other is little more than what differs.
+ * so the delta of one against the other is little more than what differs.  It carries a sum of
+ * what it stands for: with another base at hand it is refused, not misread.
  */
 #include "store/store_int.h"
 #include <pthread.h>
@@ -10,12 +11,12 @@
 #include <zstd.h>
 
 /* Level 2 makes a page three to six times smaller in a tenth of a millisecond; level 3 takes
- * half as long again for a fiftieth less, and the newest body is a delta of its successor soon.
- */
-enum { LEVEL = 2, DELTA_LEVEL = 3 };
+ * half as long again for a fiftieth less.  With a base at hand the level matters little. */
+enum { LEVEL = 2, DELTA_LEVEL = 1 };
 
-/* For digests, which are gone when nobody compares with their version any more. */
-enum { QUICK_LEVEL = -1 };
+/* For digests, which are read more often than they are written whole: long matches only, and
+ * literals as they are, which is a tenth larger and a third faster than level 1. */
+enum { DIGEST_LEVEL = -1, DIGEST_MATCH = 7 };
 
 /* A thread keeps what zstd works in: making it anew costs a third of packing a page. */
 struct workspace {
@@ -56,27 +57,35 @@ size_t zip_most(size_t len)
     return ZSTD_compressBound(len);
 }
 
-static bool zip_at(const void *bytes, size_t len, int level, struct buf *out)
+static bool is_set(ZSTD_CCtx *c, ZSTD_cParameter what, int value)
 {
-    size_t most = ZSTD_compressBound(len);
+    return !ZSTD_isError(ZSTD_CCtx_setParameter(c, what, value));
+}
+
+/* With what was set and referred to; the context is as new afterwards. */
+static bool zip_with(ZSTD_CCtx *c, const void *bytes, size_t len, struct buf *out)
+{
+    size_t most = ZSTD_compressBound(len), n = 0;
     buf_clear(out);
-    if (ZSTD_isError(most) || !buf_reserve(out, most))
-        return false;
-    size_t n = ZSTD_compressCCtx(workspace()->pack, out->data, most, bytes, len, level);
-    if (ZSTD_isError(n))
-        return false;
-    out->len = n;
-    return true;
+    bool ok = !ZSTD_isError(most) && buf_reserve(out, most) &&
+              !ZSTD_isError(n = ZSTD_compress2(c, out->data, most, bytes, len));
+    (void)ZSTD_CCtx_reset(c, ZSTD_reset_session_and_parameters); /* cannot fail */
+    out->len = ok ? n : 0;
+    return ok;
 }
 
 bool zip(const void *bytes, size_t len, struct buf *out)
 {
-    return zip_at(bytes, len, LEVEL, out);
+    ZSTD_CCtx *c = workspace()->pack;
+    return is_set(c, ZSTD_c_compressionLevel, LEVEL) && zip_with(c, bytes, len, out);
 }
 
-bool zip_quickly(const void *bytes, size_t len, struct buf *out)
+bool zip_digest(const void *bytes, size_t len, struct buf *out)
 {
-    return zip_at(bytes, len, QUICK_LEVEL, out);
+    ZSTD_CCtx *c = workspace()->pack;
+    return is_set(c, ZSTD_c_compressionLevel, DIGEST_LEVEL) &&
+           is_set(c, ZSTD_c_minMatch, DIGEST_MATCH) && is_set(c, ZSTD_c_checksumFlag, 1) &&
+           zip_with(c, bytes, len, out);
 }
 
 /* A window that reaches back over all of both, up to what every reader takes. */
@@ -91,20 +100,12 @@ static int window_for(size_t len)
 bool zip_delta(
         const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out)
 {
-    size_t most = ZSTD_compressBound(len), n = 0;
-    buf_clear(out);
-    if (ZSTD_isError(most) || !buf_reserve(out, most))
-        return false;
-    ZSTD_CCtx *c = ZSTD_createCCtx();
-    bool ok = c &&
-              !ZSTD_isError(ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, DELTA_LEVEL)) &&
-              !ZSTD_isError(ZSTD_CCtx_setParameter(
-                      c, ZSTD_c_windowLog, window_for(len + base_len))) &&
-              !ZSTD_isError(ZSTD_CCtx_refPrefix(c, base, base_len)) &&
-              !ZSTD_isError(n = ZSTD_compress2(c, out->data, most, bytes, len));
-    ZSTD_freeCCtx(c);
-    out->len = ok ? n : 0;
-    return ok;
+    ZSTD_CCtx *c = workspace()->pack;
+    return is_set(c, ZSTD_c_compressionLevel, DELTA_LEVEL) &&
+           is_set(c, ZSTD_c_windowLog, window_for(len + base_len)) &&
+           is_set(c, ZSTD_c_checksumFlag, 1) &&
+           !ZSTD_isError(ZSTD_CCtx_refPrefix(c, base, base_len)) &&
+           zip_with(c, bytes, len, out);
 }
 
 /* Room for what a frame says it holds; false when it says nothing sensible. */
@@ -142,10 +143,10 @@ bool unzip_delta(
     size_t size, n = 0;
     if (!make_room(bytes, len, out, &size))
         return false;
-    ZSTD_DCtx *d = ZSTD_createDCtx();
-    bool ok = d && !ZSTD_isError(ZSTD_DCtx_refPrefix(d, base, base_len));
+    ZSTD_DCtx *d = workspace()->unpack;
+    bool ok = !ZSTD_isError(ZSTD_DCtx_refPrefix(d, base, base_len));
     if (ok)
         n = ZSTD_decompressDCtx(d, out->data, size, bytes, len);
-    ZSTD_freeDCtx(d);
+    (void)ZSTD_DCtx_reset(d, ZSTD_reset_session_and_parameters); /* cannot fail */
     return ok && filled(out, n, size);
 }
