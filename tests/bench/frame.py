@@ -87,9 +87,10 @@ def memory_of(pids):
 
 
 class Watched:
-    """Runs a command to its end; knows its time, CPU with all its children, and peak memory."""
+    """Runs a command to its end, or kills it with all its children (or alone) after so many seconds; knows its time,
+    CPU with all its children, and peak memory."""
 
-    def __init__(self, command, kill_after=None, **kw):
+    def __init__(self, command, kill_after=None, kill_alone=False, **kw):
         begun = time.monotonic()
         before = os.times()
         self.process = subprocess.Popen(command, **kw)
@@ -100,7 +101,7 @@ class Watched:
         try:
             self.out, self.err = self.process.communicate(timeout=kill_after)
         except subprocess.TimeoutExpired:
-            for pid in tree(self.process.pid):
+            for pid in [self.process.pid] if kill_alone else tree(self.process.pid):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             self.out, self.err = self.process.communicate()
