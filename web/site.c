@@ -3,6 +3,7 @@
  *  (1) It listens on loopback only.
  *  (2) Validators are honest: 304 exactly when the bytes are what the client has.
  *  (3) Of the living pages every third has an ETag, every third a date, every third neither.
+ *  (4) Connections are kept, as those of any server are.
  */
 #include "web/site.h"
 #include "web/pages.h"
@@ -266,9 +267,14 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *p
         const char *method, const char *version, const char *upload, size_t *upload_bytes,
         void **state)
 {
-    (void)version, (void)upload, (void)upload_bytes, (void)state;
+    (void)version, (void)upload, (void)upload_bytes;
     struct web_site *s = TAGGED(struct web_site, arg, SITE_TAG);
     struct web_living page;
+    if (!*state) { /* answered before the request is read, the connection would be closed: (4)
+                    */
+        *state = s;
+        return MHD_YES;
+    }
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return send_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "This site can only be read.\n");
     return is_living(s, path, &page) ? answer_living(s, c, &page) : answer_town(s, c, path);

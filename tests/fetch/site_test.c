@@ -189,6 +189,9 @@ TEST(early, "who first looks at a living page sees its next turn within a second
         EXPECT(living_changed(&w, second) && living_changed(&w, first));
         clock.wall -= 9000;
     }
+    struct fetch_stats stats;
+    fetch_stats_get(w.fetch, &stats);
+    EXPECT_INT(stats.connections, 1); /* kept from one to the next */
     web_site_stop(site);
 }
 
