@@ -227,14 +227,14 @@ class Result:
         """A figure that the first paragraphs of docs/benchmarks.md speak of."""
         self.facts[name] = value
 
-    def line(self, file, title, x, y, points, what, scale=1.0, why="", label="Vigil"):
-        """Plots what should be a straight line beside the best one, and holds the slope of the far half against the
-        near half's."""
+    def line(self, file, title, x, y, points, what, scale=1.0, why="", label="Vigil", beside=None):
+        """Plots what should be a straight line, the straight line that fits it best, and others beside it; holds the slope
+        of the far half against the near half's."""
         n = len(points)
         mx, my = sum(a for a, _ in points) / n, sum(b for _, b in points) / n
         slope = sum((a - mx) * (b - my) for a, b in points) / sum((a - mx) ** 2 for a, _ in points)
-        self.plot(file, title, x, y, {label: [(a, b * scale) for a, b in points],
-                                      "straight": [(a, (my + slope * (a - mx)) * scale) for a in (points[0][0], points[-1][0])]})
+        straight = [(a, (my + slope * (a - mx)) * scale) for a in (points[0][0], points[-1][0])]
+        self.plot(file, title, x, y, {label: [(a, b * scale) for a, b in points], "a straight line": straight, **(beside or {})})
         (x0, y0), (x1, y1), (x2, y2) = points[0], points[n // 2], points[-1]
         near, far = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
         self.bar(what, 1.5, far / near if near > 0 else 1, why)

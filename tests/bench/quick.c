@@ -8,10 +8,10 @@
  * cost is too much the machine's.
  */
 #include "base/arena.h"
-#include "cdg/cdg.h"
 #include "grammar/grammar.h"
 #include "led/led.h"
 #include "tests/bench/bare.h"
+#include "tests/bench/graph.h"
 #include "tests/page/doc_page.h"
 #include <search.h>
 #include <stdio.h>
@@ -85,43 +85,17 @@ static void bare_tree(void)
 static struct buf old_digest, new_digest, script_digest;
 static struct cdg *every_type, *any_change;
 
-static void digest(const struct buf *page, struct buf *out)
-{
-    struct page_source s = {page->data, page->len, "text/html", "http://x.org/"};
-    CHECK(page_digest_make(&s, out, NULL) == OK);
-}
-
 static void our_digest(void)
 {
     BUF(out, PAGE_DIGEST_MAX);
-    digest(&new_page, &out);
+    graph_digest(&new_page, &out);
     sink += out.len;
-}
-
-static void version_open(
-        struct arena *life, struct cdg_version *v, int64_t number, const struct buf *block)
-{
-    struct page_digest *d;
-    CHECK(page_digest_open(life, block->data, block->len, NULL, &d) == OK);
-    *v = (struct cdg_version){.number = number, .digest = d, .body = d->source};
-}
-
-static const struct cdg_version *give(int64_t number, void *arg)
-{
-    (void)number;
-    return arg;
 }
 
 static void compare(struct cdg *g, const struct buf *old, const struct buf *new_)
 {
-    SCRATCH struct arena *life = arena_new(NULL, "bench");
-    struct cdg_version before, after;
-    const struct cdg_verdict *verdicts;
-    struct cdg_plan *plan = cdg_plan_take(g, 1, 2);
-    version_open(life, &before, 1, old);
-    version_open(life, &after, 2, new_);
-    sink += cdg_plan_run(plan, &after, give, &before, life, &verdicts);
-    cdg_plan_give_back(g, plan);
+    size_t told;
+    sink += graph_answer(g, 1, old, new_, &told);
 }
 
 static void our_compare(void)
@@ -133,7 +107,7 @@ static void our_compare(void)
 static void our_changed_page(void)
 {
     BUF(out, PAGE_DIGEST_MAX);
-    digest(&new_page, &out);
+    graph_digest(&new_page, &out);
     compare(any_change, &old_digest, &out);
 }
 
@@ -163,20 +137,13 @@ static struct cdg_expr question(int kind)
     return e;
 }
 
-static void join(struct cdg *g, int64_t page, int64_t sentinel, const struct cdg_expr *e)
-{
-    struct cdg_subscription s = {
-            .page_id = page, .sentinel_id = sentinel, .expr = e, .base_version = 1};
-    CHECK(cdg_join(g, &s, NULL) == OK);
-}
-
 static void our_joins(void)
 {
     SCRATCH struct arena *life = arena_new(NULL, "bench");
     struct cdg *g = cdg_new(life);
     struct cdg_expr e = question(cdg_kind_find("links"));
     for (int i = 0; i < SENTINELS; i++)
-        join(g, i / 10 + 1, i + 1, &e);
+        graph_join(g, i / 10 + 1, i + 1, &e);
 }
 
 static void our_definitions(void)
@@ -255,17 +222,17 @@ static void prepare(void)
     buf_init(&old_digest, PAGE_DIGEST_MAX);
     buf_init(&new_digest, PAGE_DIGEST_MAX);
     buf_init(&script_digest, PAGE_DIGEST_MAX);
-    digest(&old_page, &old_digest);
-    digest(&new_page, &new_digest);
-    digest(&script_page, &script_digest);
+    graph_digest(&old_page, &old_digest);
+    graph_digest(&new_page, &new_digest);
+    graph_digest(&script_page, &script_digest);
     every_type = cdg_new(arena_new(NULL, "quick"));
     for (int kind = 0; cdg_kind_get(kind); kind++) {
         struct cdg_expr e = question(kind);
-        join(every_type, 1, kind + 1, &e);
+        graph_join(every_type, 1, kind + 1, &e);
     }
     any_change = cdg_new(arena_new(NULL, "quick"));
     struct cdg_expr any = question(cdg_kind_find("any change"));
-    join(any_change, 1, 1, &any);
+    graph_join(any_change, 1, 1, &any);
     buf_init(&statements, 1 << 24);
     for (int i = 0; i < STATEMENTS; i++)
         buf_printf(&statements,
