@@ -1,11 +1,12 @@
 /* The ratios that scripts/test holds against tests/bench/recorded.
  *
- *     quick [NAME…]
+ *     quick SECONDS [NAME…]
  *
- * Prints "name ratio" lines: what a part of ours costs, in times of a bare loop that does not
- * use our code.  For a busy machine: CPU time of this thread, the two in turns many times
- * over, the best of each.  What waits for a disk, a database or a network is not here; its
- * cost is too much the machine's.
+ * Prints lines "name ours bare": the CPU time that a part of ours took, and that of a bare
+ * loop which does not use our code, in microseconds.  For a busy machine: the two in turns for
+ * so many seconds of CPU, the best of each, and both as long as each other, so that a neighbour
+ * who leaves a gap for the one leaves it for the other too.  What waits for a disk, a database
+ * or a network is not here; its cost is too much the machine's.
  */
 #include "base/arena.h"
 #include "grammar/grammar.h"
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECONDS = 3, SECTIONS = 50, STATEMENTS = 300, TIMERS = 20000, SENTINELS = 3000 };
+enum { SECTIONS = 50, STATEMENTS = 300, TIMERS = 20000, SENTINELS = 3000 };
 
 static volatile uint64_t sink; /* so that nothing is optimised away */
 
@@ -187,28 +188,47 @@ static void our_delays(void)
 
 static const struct {
     const char *name;
-    void (*ours)(void), (*bare)(void);
+    void (*sides[2])(void); /* ours, bare */
 } rows[] = {
-        {"page-digest/sax-walk", our_digest, bare_page},
-        {"changed-page/sax-walk", our_changed_page, bare_page},
-        {"compare-all-types/sax-walk", our_compare, bare_page},
-        {"compare-nothing-seen/sax-walk", our_quiet_compare, bare_page},
-        {"joins/tree", our_joins, bare_tree},
-        {"definitions/words", our_definitions, bare_words},
-        {"delays/sorted-times", our_delays, bare_timers},
+        {"page-digest/sax-walk", {our_digest, bare_page}},
+        {"changed-page/sax-walk", {our_changed_page, bare_page}},
+        {"compare-all-types/sax-walk", {our_compare, bare_page}},
+        {"compare-nothing-seen/sax-walk", {our_quiet_compare, bare_page}},
+        {"joins/tree", {our_joins, bare_tree}},
+        {"definitions/words", {our_definitions, bare_words}},
+        {"delays/sorted-times", {our_delays, bare_timers}},
 };
 
-static double ratio(void (*ours)(void), void (*bare)(void))
+static double took(void (*run)(void), unsigned times)
 {
-    double best[2] = {1e9, 1e9}, begun = cpu_seconds();
-    while (cpu_seconds() - begun < SECONDS)
+    double from = cpu_seconds();
+    for (unsigned i = 0; i < times; i++)
+        run();
+    return (cpu_seconds() - from) / times;
+}
+
+static unsigned times_to_last(double one, double other)
+{
+    return other > one ? (unsigned)(other / one + 0.5) : 1;
+}
+
+static void measure(const char *name, void (*const sides[2])(void), double seconds)
+{
+    double best[2], begun = cpu_seconds();
+    unsigned times[2];
+    for (int side = 0; side < 2; side++) {
+        took(sides[side], 1); /* so that everything is warm */
+        best[side] = took(sides[side], 1);
+    }
+    times[0] = times_to_last(best[0], best[1]);
+    times[1] = times_to_last(best[1], best[0]);
+    while (cpu_seconds() - begun < seconds)
         for (int side = 0; side < 2; side++) {
-            double from = cpu_seconds();
-            (side ? bare : ours)();
-            double took = cpu_seconds() - from;
-            best[side] = took < best[side] ? took : best[side];
+            double now = took(sides[side], times[side]);
+            best[side] = now < best[side] ? now : best[side];
         }
-    return best[0] / best[1];
+    printf("%s %.3f %.3f\n", name, best[0] * 1e6, best[1] * 1e6);
+    fflush(stdout);
 }
 
 static void prepare(void)
@@ -244,16 +264,19 @@ static void prepare(void)
 
 int main(int argc, char **argv)
 {
+    double seconds = argc > 1 ? strtod(argv[1], NULL) : 0;
+    if (seconds <= 0) {
+        fprintf(stderr, "usage: quick SECONDS [NAME...]\n");
+        return 1;
+    }
     page_start();
     prepare();
     for (size_t i = 0; i < countof(rows); i++) {
-        bool wanted = argc < 2;
-        for (int k = 1; k < argc; k++)
+        bool wanted = argc < 3;
+        for (int k = 2; k < argc; k++)
             wanted |= strcmp(argv[k], rows[i].name) == 0;
-        if (wanted) {
-            printf("%s %.4f\n", rows[i].name, ratio(rows[i].ours, rows[i].bare));
-            fflush(stdout);
-        }
+        if (wanted)
+            measure(rows[i].name, rows[i].sides, seconds);
     }
     return 0;
 }
