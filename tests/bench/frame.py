@@ -13,6 +13,7 @@ all that were ever saved, so a part can be run again alone:
 import contextlib
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -91,13 +92,19 @@ def memory_of(pids):
     return total
 
 
+def _waited_cpu():
+    """CPU seconds of all children that were waited for, finer than the clock's ticks."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Watched:
     """Runs a command to its end, or kills it with all its children (or alone) after so many seconds; knows its time,
     CPU with all its children, and peak memory."""
 
     def __init__(self, command, kill_after=None, kill_alone=False, **kw):
         begun = time.monotonic()
-        before = os.times()
+        before = _waited_cpu()
         self.process = subprocess.Popen(command, **kw)
         self.peak = 0
         done = threading.Event()
@@ -116,10 +123,8 @@ class Watched:
             if self.process.poll() is None:
                 self.process.terminate()
                 self.process.wait()
-        after = os.times()
         self.wall = time.monotonic() - begun
-        self.cpu = (after.children_user + after.children_system
-                    - before.children_user - before.children_system)
+        self.cpu = _waited_cpu() - before
         self.code = self.process.returncode
 
     def _sample(self, done):

@@ -136,7 +136,7 @@ def main():
     names = [word for word in sys.argv[1:] if word in NAMES] or list(NAMES)
     sizes = [word for word in sys.argv[1:] if word not in NAMES] or ["1000", "10000"]
     r = Result("peers", "A check cycle, side by side")
-    figures = saved("peers").get("figures", {})
+    figures = saved("peers").get("figures", {}) if sys.argv[1:] else {}  # the whole is of one run
     for pages in sizes:
         for name in names:
             at = figures.setdefault(pages, {})
