@@ -124,7 +124,7 @@ int cmd_run(struct cli *c)
 
 /* ---- demo ---------------------------------------------------------------------------- */
 
-enum { DEMO_LIVING = 100 };
+enum { DEMO_LIVING = 100, DEMO_FIRST_TURN = 500 };
 
 static const char demo_definitions[] =
         "CREATE SENTINEL headlines USING %s/news.html MONITOR any change FETCH EVERY 2 "
@@ -164,7 +164,10 @@ int cmd_demo(struct cli *c)
     if (settings_allow(&c->settings, "127.0.0.1", &f) != OK)
         return cli_fail(&f);
     unsigned port = (unsigned)settings_number(&c->settings, SETTING_DEMO_PORT);
-    struct web_site_options o = {.clock = &clock_system, .port = port, .living = DEMO_LIVING};
+    struct web_site_options o = {.clock = &clock_system,
+            .port = port,
+            .living = DEMO_LIVING,
+            .first_turn = DEMO_FIRST_TURN};
     if (web_site_start(c->life, &o, &f, &site) != OK) {
         fault_hint(&f, "Choose another port with --set demo.port=8899.");
         return cli_fail(&f);

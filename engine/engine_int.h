@@ -68,6 +68,7 @@ struct engine {
     msec started_at;
     uint64_t changes, versions, shared_fetches, late_wakes;
     msec worst_lateness;
+    msec round_began; /* see round.c */
 };
 
 /* ---- engine.c ------------------------------------------------------------------------ */
@@ -300,6 +301,9 @@ struct store_key *webpage_take_key(struct webpage *p);
 
 /* What the store is to know of the newest fetch; texts are borrowed from the page. */
 void webpage_fetch_state(struct webpage *p, struct arena *life, struct store_fetch_state *ret);
+
+/* A round is under way, and the page is still to be fetched in it, or being fetched. */
+bool round_wants(const struct webpage *p);
 
 /* ---- webfetch.c: what a fetch of it does --------------------------------------------- */
 

@@ -1,7 +1,8 @@
 /* One round for those who start Vigil now and then: the pages of some sentinels are fetched
  * now, each once, and it is over when what came back is compared and committed.
  *
- *  (1) Nobody else's page is fetched, whatever is due: webpage_want asks `in_round`.
+ *  (1) Nobody else's page is fetched, whatever is due, and none twice, however long the round
+ *      takes: webpage_want asks `round_wants`.
  *  (2) A page whose server asked us to wait, or that we owe a pause, is not tried before that
  *      is over; the round says so.
  *  (3) Counting who is through takes as long as there are pages, so it is done now and then
@@ -38,19 +39,28 @@ static bool is_held_back(const struct webpage *p)
     return p->not_before != MSEC_NEVER && p->not_before > engine_wall(p->engine);
 }
 
-static bool is_through(const struct webpage *p, msec since)
+static bool is_fetched(const struct webpage *p)
 {
-    bool fetched = p->last_fetch != MSEC_NEVER && p->last_fetch >= since;
-    return !p->busy && !p->postponed && (fetched || is_held_back(p)); /* (2) */
+    return p->last_fetch != MSEC_NEVER && p->last_fetch >= p->engine->round_began;
 }
 
-static void count(struct engine *e, msec since, struct engine_round *r)
+bool round_wants(const struct webpage *p)
+{
+    return p->in_round && (p->busy || !is_fetched(p)); /* (1) */
+}
+
+static bool is_through(const struct webpage *p)
+{
+    return !p->busy && !p->postponed && (is_fetched(p) || is_held_back(p)); /* (2) */
+}
+
+static void count(struct engine *e, struct engine_round *r)
 {
     *r = (struct engine_round){0};
     map_each (pos, &e->pages_by_id) {
         const struct webpage *p = container_of(pos, struct webpage, by_id);
         r->pages += p->in_round;
-        r->done += p->in_round && is_through(p, since);
+        r->done += p->in_round && is_through(p);
     }
 }
 
@@ -82,14 +92,14 @@ static void interrupted(struct loop_signal *s, int signum)
     container_of(s, struct engine, on_int)->stopping = true;
 }
 
-static void run_round(struct engine *e, const struct engine_round_hooks *h, msec since,
-        struct engine_round *r)
+static void run_round(
+        struct engine *e, const struct engine_round_hooks *h, struct engine_round *r)
 {
     struct look look = {0};
     loop_timer_init(&look.timer, look_due);
     for (;;) {
         msec began = clock_mono(e->clock);
-        count(e, since, r);
+        count(e, r);
         msec counting = clock_mono(e->clock) - began;
         if (h->progress)
             h->progress(r->done, r->pages, h->arg);
@@ -106,7 +116,7 @@ static void run_round(struct engine *e, const struct engine_round_hooks *h, msec
 int engine_once(struct engine *e, const char *text, struct arena *life,
         const struct engine_round_hooks *h, struct engine_round *ret_round, char **ret_answer)
 {
-    msec since = engine_wall(e);
+    e->round_began = engine_wall(e);
     struct request_plan *plan;
     int code = requests_run_now(e, "once", text, life, ret_answer, &plan);
     if (code)
@@ -117,7 +127,7 @@ int engine_once(struct engine *e, const char *text, struct arena *life,
     engine_catch_up(e);
     invite(e, plan);
     engine_settle(e);
-    run_round(e, h, since, ret_round);
+    run_round(e, h, ret_round);
     if (!e->stopping)
         outbox_finish(e->outbox, TELL_MS);
     ret_round->interrupted = e->stopping;

@@ -107,6 +107,7 @@ static void retry_due(void *arg, const struct led_occurrence *o)
     (void)o;
     struct webpage *p = arg;
     webpage_retry_cancel(p);
+    p->not_before = MSEC_NEVER; /* whatever the wall clock says: it may be behind a little */
     list_each (pos, &p->streams) {
         struct stream *s = list_entry(pos, struct stream, of_page);
         if (s->waiting) {
@@ -116,12 +117,12 @@ static void retry_due(void *arg, const struct led_occurrence *o)
     }
 }
 
+/* At p->not_before, which is `wait` after the detector's present. */
 static void retry_after(struct webpage *p, msec wait)
 {
     struct led *led = p->engine->led;
     struct fault f = {0};
     webpage_retry_cancel(p);
-    p->not_before = engine_wall(p->engine) + wait;
     p->retry_trigger = led_primitive(led, NULL);
     CHECK(led_plus(led, p->retry_trigger, wait > 0 ? wait : 1, &f, &p->retry_event) == OK);
     struct led_rule_spec spec = {.action = retry_due, .arg = p, .context = LED_RECENT};
@@ -207,9 +208,11 @@ static void failed(struct webpage *p, const char *reason, bool is_gone, msec ask
         if (left > 0 && left < until_tick)
             until_tick = left;
     }
-    if (interval != MSEC_NEVER)
-        retry_after(
-                p, fetch_backoff((unsigned)p->failures, interval, until_tick, asked_to_wait));
+    if (interval != MSEC_NEVER) {
+        msec wait = fetch_backoff((unsigned)p->failures, interval, until_tick, asked_to_wait);
+        p->not_before = engine_wall(e) + wait;
+        retry_after(p, wait);
+    }
     webpage_touch(p);
     p->busy = false;
     webframes_drop(p);
@@ -409,7 +412,7 @@ static bool is_fresh(const struct webpage *p, const struct stream *s)
 void webpage_want(struct webpage *p, struct stream *s)
 {
     struct engine *e = p->engine;
-    if (e->options.once && !p->in_round)
+    if (e->options.once && !round_wants(p))
         return;
     if (!s->waiting)
         s->wanted = led_now(e->led);

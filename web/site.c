@@ -3,6 +3,7 @@
  *  (1) It listens on loopback only.
  *  (2) Validators are honest: 304 exactly when the bytes are what the client has.
  *  (3) Of the living pages every third has an ETag, every third a date, every third neither.
+ *  (4) Connections are kept, as those of any server are.
  */
 #include "web/site.h"
 #include "web/pages.h"
@@ -22,6 +23,7 @@ struct web_site {
     struct web_site_options o;
     struct MHD_Daemon *daemon;
     char url[64];
+    msec *looked; /* when each living page was first asked for, 0: not yet; [0] is not used */
 };
 
 const char *web_failure_name(enum web_failure failure)
@@ -137,17 +139,47 @@ static enum MHD_Result send_half(struct MHD_Connection *c, struct buf *body)
 
 /* ---- living pages --------------------------------------------------------------------- */
 
+enum { STEP = 4000, STAGGER = 1237 };
+
+static uint64_t step_at(uint32_t number, msec now)
+{
+    now += number * STAGGER;
+    return now < 0 ? 0 : (uint64_t)(now / STEP);
+}
+
+static msec begin_of(uint32_t number, uint64_t step)
+{
+    return (msec)step * STEP - number * STAGGER;
+}
+
+/* The step after the one that was first seen may come early; the clock catches up with it.
+ * At least a second after that one began, or its date would be the same: (2). */
+static uint64_t step_early(struct web_site *s, uint32_t number, msec now, msec *ret_begun)
+{
+    uint64_t step = step_at(number, now);
+    *ret_begun = begin_of(number, step);
+    if (!s->o.first_turn)
+        return step;
+    if (!s->looked[number])
+        s->looked[number] = now;
+    uint64_t first = step_at(number, s->looked[number]);
+    msec early = s->looked[number] + s->o.first_turn;
+    if (early < begin_of(number, first) + MSEC_PER_SECOND)
+        early = begin_of(number, first) + MSEC_PER_SECOND;
+    if (step > first + 1 || now < early || early > begin_of(number, first + 1))
+        return step;
+    *ret_begun = early;
+    return first + 1;
+}
+
 /* Without a host: one kind after the other has its turn, the noise each time. */
 static enum web_failure state_by_clock(
-        const struct web_site *s, struct web_living *page, msec *ret_changed_at)
+        struct web_site *s, struct web_living *page, msec *ret_changed_at)
 {
-    enum { STEP = 4000 };
-    msec now = clock_wall(s->o.clock) + page->number * 1237;
-    uint64_t step = now < 0 ? 0 : (uint64_t)(now / STEP);
+    uint64_t step = step_early(s, page->number, clock_wall(s->o.clock), ret_changed_at);
     for (unsigned kind = 0; kind < WEB_NOISE; kind++)
         page->turns[kind] = (uint32_t)((step + WEB_NOISE - kind) / WEB_NOISE);
     page->turns[WEB_NOISE] = (uint32_t)step;
-    *ret_changed_at = (msec)step * STEP - page->number * 1237;
     return WEB_WELL;
 }
 
@@ -179,7 +211,7 @@ static enum MHD_Result answer_failure(const struct web_site *s, struct MHD_Conne
 }
 
 static enum MHD_Result answer_living(
-        const struct web_site *s, struct MHD_Connection *c, struct web_living *page)
+        struct web_site *s, struct MHD_Connection *c, struct web_living *page)
 {
     struct validator v = {0};
     msec changed_at = 0;
@@ -235,9 +267,14 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *p
         const char *method, const char *version, const char *upload, size_t *upload_bytes,
         void **state)
 {
-    (void)version, (void)upload, (void)upload_bytes, (void)state;
+    (void)version, (void)upload, (void)upload_bytes;
     struct web_site *s = TAGGED(struct web_site, arg, SITE_TAG);
     struct web_living page;
+    if (!*state) { /* answered before the request is read, the connection would be closed: (4)
+                    */
+        *state = s;
+        return MHD_YES;
+    }
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return send_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "This site can only be read.\n");
     return is_living(s, path, &page) ? answer_living(s, c, &page) : answer_town(s, c, path);
@@ -263,6 +300,7 @@ enum err web_site_start(struct arena *life, const struct web_site_options *o, st
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK); /* (1) */
     s->tag = SITE_TAG;
     s->o = *o;
+    s->looked = arena_array_of(life, (size_t)o->living + 1, msec);
     if (o->port <= UINT16_MAX)
         s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, (uint16_t)o->port, NULL,
                 NULL, answer, s, MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_CONNECTION_LIMIT,

@@ -2,9 +2,9 @@
  *
  * Five pages of a small town that change every few seconds (web/pages.h), and as many living
  * pages, /living/1.html and on, as were asked for (web/living.h).  By itself, what a page
- * says is a function of the clock's wall time alone, so it goes on where it was after a
- * restart, and a test can ask for any moment.  Whoever wants to decide what becomes of the
- * living pages gives a host of its own.
+ * says is a function of the clock's wall time alone (but for a first turn that is asked for),
+ * so it goes on where it was after a restart, and a test can ask for any moment.  Whoever wants
+ * to decide what becomes of the living pages gives a host of its own.
  *
  * Its own thread, libmicrohttpd's, answers; start and stop are for one thread.
  */
@@ -42,6 +42,9 @@ struct web_site_options {
     unsigned port;               /* 0: any that is free */
     uint32_t living;             /* how many living pages there are */
     const struct web_host *host; /* NULL: living pages change with the clock */
+    /* Without a host: a living page's next turn comes about this soon after it was first looked
+     * at, once, so that who has just started sees something.  0: when the clock says. */
+    msec first_turn;
 };
 
 /* Listens on 127.0.0.1.  Goes with the arena, unless stopped before. */

@@ -7,8 +7,8 @@
  * were; where size matters, pages of one shape and growing length.
  */
 #include "base/hash.h"
-#include "cdg/cdg.h"
 #include "tests/bench/bare.h"
+#include "tests/bench/graph.h"
 #include "tests/page/doc_page.h"
 #include "web/living.h"
 #include <fcntl.h>
@@ -35,16 +35,10 @@ struct version {
 static struct version olds[PAGES], news[PAGES];
 static char directory[] = "/tmp/vigil-papers-XXXXXX";
 
-static void digest(const struct buf *html, struct buf *out)
-{
-    struct page_source s = {html->data, html->len, "text/html", "http://x.org/"};
-    CHECK(page_digest_make(&s, out, NULL) == OK);
-}
-
 static void version_finish(struct version *v)
 {
     buf_init(&v->digest, PAGE_DIGEST_MAX);
-    digest(&v->html, &v->digest);
+    graph_digest(&v->html, &v->digest);
     v->signature = hash128_of(v->html.data, v->html.len);
 }
 
@@ -102,53 +96,15 @@ static struct cdg_expr leaf(const char *kind)
     return (struct cdg_expr){.op = CDG_LEAF, .leaf.kind = cdg_kind_find(kind)};
 }
 
-static void join(struct cdg *g, int64_t page, int64_t sentinel, const struct cdg_expr *e)
-{
-    struct cdg_subscription s = {
-            .page_id = page, .sentinel_id = sentinel, .expr = e, .base_version = 1};
-    CHECK(cdg_join(g, &s, NULL) == OK);
-}
-
-static void version_open(
-        struct arena *life, struct cdg_version *v, int64_t number, const struct buf *block)
-{
-    struct page_digest *d;
-    CHECK(page_digest_open(life, block->data, block->len, NULL, &d) == OK);
-    *v = (struct cdg_version){.number = number, .digest = d, .body = d->source};
-}
-
-static const struct cdg_version *give(int64_t number, void *arg)
-{
-    (void)number;
-    return arg;
-}
-
-/* A page's plan over two digests; how many sentinels were told. */
-static size_t answer(struct cdg *g, int64_t page, const struct buf *old, const struct buf *new_)
-{
-    SCRATCH struct arena *life = arena_new(NULL, "version");
-    struct cdg_plan *plan = cdg_plan_take(g, page, 2);
-    struct cdg_version before, after;
-    const struct cdg_verdict *verdicts;
-    size_t told = 0;
-    if (!plan)
-        return 0;
-    version_open(life, &before, 1, old);
-    version_open(life, &after, 2, new_);
-    size_t n = cdg_plan_run(plan, &after, give, &before, life, &verdicts);
-    for (size_t i = 0; i < n; i++)
-        told += verdicts[i].finding->result == CDG_C;
-    cdg_plan_give_back(g, plan);
-    return told;
-}
-
 /* As the engine does it: the new body is parsed, the old one's digest is there. */
 static size_t check(
         struct cdg *g, int64_t page, const struct version *old, const struct buf *html)
 {
     BUF(block, PAGE_DIGEST_MAX);
-    digest(html, &block);
-    return answer(g, page, &old->digest, &block);
+    size_t told;
+    graph_digest(html, &block);
+    graph_answer(g, page, &old->digest, &block, &told);
+    return told;
 }
 
 /* ---- figure 9: types by size of the page ---------------------------------------------- */
@@ -172,7 +128,7 @@ static void figure_9(void)
             SCRATCH struct arena *life = arena_new(NULL, "bench");
             struct cdg *g = cdg_new(life);
             struct cdg_expr e = leaf(kinds[k]);
-            join(g, 1, 1, &e);
+            graph_join(g, 1, 1, &e);
             point(series[k], kb, BEST_OF(4 * ROUNDS, check(g, 1, &old, &new_.html)));
         }
         volatile bool differs;
@@ -195,7 +151,7 @@ static void group(size_t n, size_t size)
     struct cdg *g = cdg_new(life);
     struct cdg_expr e = leaf("any change");
     for (size_t i = 0; i < n; i++)
-        join(g, (int64_t)(i / size) + 1, (int64_t)i + 1, &e);
+        graph_join(g, (int64_t)(i / size) + 1, (int64_t)i + 1, &e);
 }
 
 static void figures_10_11(void)
@@ -226,14 +182,6 @@ static void figures_10_11(void)
 
 /* ---- figures 12 to 16: executing ------------------------------------------------------ */
 
-static size_t zipf_share(size_t i, size_t pages, size_t n)
-{
-    double sum = 0;
-    for (size_t k = 1; k <= pages; k++)
-        sum += 1.0 / (double)k;
-    return (size_t)((double)n / ((double)(i + 1) * sum) + 0.5);
-}
-
 /* n sentinels over n / size pages, evenly or by Zipf's law; returns the pages. */
 static size_t graph_fill(struct cdg *g, size_t n, size_t size, bool zipf)
 {
@@ -244,7 +192,7 @@ static size_t graph_fill(struct cdg *g, size_t n, size_t size, bool zipf)
         if (i + 1 == pages && given < n)
             share = n - given;
         for (size_t k = 0; k < share && given < n; k++)
-            join(g, (int64_t)i + 1, (int64_t)++given, &e);
+            graph_join(g, (int64_t)i + 1, (int64_t)++given, &e);
     }
     return pages;
 }
@@ -282,7 +230,7 @@ static double execute_alone(size_t n, double *ret_loading)
         load_file(olds[i % PAGES].file, &old);
         load_file(news[i % PAGES].file, &new_);
         loading += cpu_seconds() - began;
-        digest(&old, &before);
+        graph_digest(&old, &before);
         struct version v = {.digest = before};
         CHECK(check(g, (int64_t)i + 1, &v, &new_) == 1);
     }
@@ -370,7 +318,7 @@ static void digest_stored(int i)
 {
     SCRATCH struct arena *life = arena_new(NULL, "open");
     struct cdg_version v;
-    version_open(life, &v, 1, &olds[i].digest);
+    graph_open(life, &v, 1, &olds[i].digest);
 }
 
 static void tree_stored(int i)
@@ -380,7 +328,9 @@ static void tree_stored(int i)
 
 static void digest_compare(int i)
 {
-    CHECK(answer(links_graph, 1, &olds[i].digest, &news[i].digest) == 1);
+    size_t told;
+    graph_answer(links_graph, 1, &olds[i].digest, &news[i].digest, &told);
+    CHECK(told == 1);
 }
 
 static void tree_compare(int i)
@@ -401,7 +351,7 @@ static void digest_against_tree(void)
     struct cdg_expr e = leaf("links");
     double best[countof(rows)];
     links_graph = cdg_new(life);
-    join(links_graph, 1, 1, &e);
+    graph_join(links_graph, 1, 1, &e);
     for (int i = 0; i < PAGES; i++) {
         old_trees[i] = tree_make(&olds[i].html);
         new_trees[i] = tree_make(&news[i].html);

@@ -7,11 +7,13 @@ all that were ever saved, so a part can be run again alone:
     r.say("What was done …")
     r.table(["pages", "CPU"], [["1000", "0.5 s"]])
     r.bar("CPU of one cycle, of urlwatch's", want=0.1, got=0.03)
+    r.fact("cpu_of_urlwatch", 0.03)
     r.save()
 """
 import contextlib
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -46,32 +48,36 @@ def program(folder, name):
 
 # ---- processes ------------------------------------------------------------------------------
 
-def _stat(pid):
-    """(parent, CPU seconds of it and of children it has waited for), or None."""
+def _cpu(pid):
+    """CPU seconds of it and of children it has waited for; 0 when it is gone."""
     try:
         with open(f"/proc/{pid}/stat") as f:
             fields = f.read().rpartition(")")[2].split()
     except OSError:
-        return None
-    return int(fields[1]), sum(map(int, fields[11:15])) / TICKS
+        return 0
+    return sum(map(int, fields[11:15])) / TICKS
+
+
+def _children(pid):
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return
+    for thread in threads:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children") as f:
+            yield from map(int, f.read().split())
 
 
 def tree(pid):
     """The process and all below it."""
-    children = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            stat = _stat(entry)
-            if stat:
-                children.setdefault(stat[0], []).append(int(entry))
     found = [pid]
     for one in found:
-        found.extend(children.get(one, ()))
+        found.extend(_children(one))
     return found
 
 
 def cpu_of(pids):
-    return sum(stat[1] for stat in map(_stat, pids) if stat)
+    return sum(map(_cpu, pids))
 
 
 def memory_of(pids):
@@ -86,12 +92,19 @@ def memory_of(pids):
     return total
 
 
-class Watched:
-    """Runs a command to its end; knows its time, CPU with all its children, and peak memory."""
+def _waited_cpu():
+    """CPU seconds of all children that were waited for, finer than the clock's ticks."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
-    def __init__(self, command, kill_after=None, **kw):
+
+class Watched:
+    """Runs a command to its end, or kills it with all its children (or alone) after so many seconds; knows its time,
+    CPU with all its children, and peak memory."""
+
+    def __init__(self, command, kill_after=None, kill_alone=False, **kw):
         begun = time.monotonic()
-        before = os.times()
+        before = _waited_cpu()
         self.process = subprocess.Popen(command, **kw)
         self.peak = 0
         done = threading.Event()
@@ -100,7 +113,7 @@ class Watched:
         try:
             self.out, self.err = self.process.communicate(timeout=kill_after)
         except subprocess.TimeoutExpired:
-            for pid in tree(self.process.pid):
+            for pid in [self.process.pid] if kill_alone else tree(self.process.pid):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             self.out, self.err = self.process.communicate()
@@ -110,14 +123,12 @@ class Watched:
             if self.process.poll() is None:
                 self.process.terminate()
                 self.process.wait()
-        after = os.times()
         self.wall = time.monotonic() - begun
-        self.cpu = (after.children_user + after.children_system
-                    - before.children_user - before.children_system)
+        self.cpu = _waited_cpu() - before
         self.code = self.process.returncode
 
     def _sample(self, done):
-        while not done.wait(0.2):
+        while not done.wait(0.3):
             self.peak = max(self.peak, memory_of(tree(self.process.pid)))
 
 
@@ -189,9 +200,10 @@ def served(before, after):
 class Result:
     def __init__(self, name, title):
         self.name = name
-        self.parts, self.bars = [], []
+        self.parts, self.bars, self.facts = [], [], {}
         self.title = title
         self.begun = time.monotonic()
+        self.busy = _machine_busy() - _own_cpu()
 
     def say(self, text):
         """A paragraph of Markdown."""
@@ -210,11 +222,27 @@ class Result:
         """What a program printed."""
         self.parts.append({"text": text})
 
-    def bar(self, what, want, got, why=""):
-        """A figure that should be at most `want`; `why` says what stands in its way if it is not."""
-        self.bars.append({"what": what, "want": want, "got": got, "why": why})
-        note(f"{what}: {got:.3g}, wanted at most {want:g}"
-             + ("" if got <= want else "  NOT REACHED"))
+    def bar(self, what, want, got, why="", least=False):
+        """A figure that should be at most (or at least) `want`; `why` is a sentence that says what stands in its way."""
+        self.bars.append({"what": what, "want": want, "got": got, "why": why, "least": least})
+        note(f"{what}: {got:.3g}, wanted at {'least' if least else 'most'} {want:g}"
+             + ("" if (got >= want if least else got <= want) else "  NOT REACHED"))
+
+    def fact(self, name, value):
+        """A figure that the first paragraphs of docs/benchmarks.md speak of."""
+        self.facts[name] = value
+
+    def line(self, file, title, x, y, points, what, scale=1.0, why="", label="Vigil", beside=None):
+        """Plots what should be a straight line, the straight line that fits it best, and others beside it; holds the slope
+        of the far half against the near half's."""
+        n = len(points)
+        mx, my = sum(a for a, _ in points) / n, sum(b for _, b in points) / n
+        slope = sum((a - mx) * (b - my) for a, b in points) / sum((a - mx) ** 2 for a, _ in points)
+        straight = [(a, (my + slope * (a - mx)) * scale) for a in (points[0][0], points[-1][0])]
+        self.plot(file, title, x, y, {label: [(a, b * scale) for a, b in points], "a straight line": straight, **(beside or {})})
+        (x0, y0), (x1, y1), (x2, y2) = points[0], points[n // 2], points[-1]
+        near, far = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
+        self.bar(what, 1.5, far / near if near > 0 else 1, why)
 
     def plot(self, file, title, x, y, lines, options=""):
         """lines: {label: [(x, y)…]}; drawn by gnuplot."""
@@ -232,15 +260,42 @@ class Result:
         subprocess.run(["gnuplot"], input="\n".join(script), text=True, check=True)
         self.parts.append({"plot": os.path.basename(path), "title": title})
 
-    def save(self):
+    def save(self, **more):
         os.makedirs(RESULTS, exist_ok=True)
-        commit = subprocess.run(["git", "-C", TOP, "rev-parse", "--short", "HEAD"],
-                                capture_output=True, text=True).stdout.strip()
+        seconds = time.monotonic() - self.begun
         with open(os.path.join(RESULTS, f"{self.name}.json"), "w") as f:
-            json.dump({"title": self.title, "parts": self.parts, "bars": self.bars,
-                       "when": time.strftime("%Y-%m-%d", time.gmtime()), "commit": commit,
-                       "load": round(os.getloadavg()[1], 1),
-                       "seconds": round(time.monotonic() - self.begun)}, f, indent=1,
-                      ensure_ascii=False)
+            json.dump({"title": self.title, "parts": self.parts, "bars": self.bars, "facts": self.facts,
+                       "when": time.strftime("%Y-%m-%d", time.gmtime()), "commit": commit(),
+                       "load": round(os.getloadavg()[0], 1), "seconds": round(seconds),
+                       "others": round(max(0, _machine_busy() - _own_cpu() - self.busy) / max(seconds, 1), 2), **more},
+                      f, indent=1, ensure_ascii=False)
             f.write("\n")
 
+
+def saved(name):
+    """What a part saved the last time; {} when it never did."""
+    try:
+        with open(os.path.join(RESULTS, f"{name}.json")) as f:
+            return json.load(f)
+    except FileNotFoundError:
+        return {}
+
+
+def commit():
+    """The commit that is measured, with a + when the code is not quite it."""
+    git = ["git", "-C", TOP]
+    name = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    same = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ".", ":!docs"], capture_output=True).returncode == 0
+    return name + ("" if same else "+")
+
+
+def _machine_busy():
+    """CPU seconds that this machine has been at work."""
+    with open("/proc/stat") as f:
+        fields = list(map(int, f.readline().split()[1:]))
+    return (sum(fields[:8]) - fields[3] - fields[4]) / TICKS
+
+
+def _own_cpu():
+    """CPU seconds of this process and of all it has waited for."""
+    return sum(os.times()[:4])

@@ -12,17 +12,12 @@ SETTINGS = [*EAGER, "--set", "store.sweep_every=1d"]
 
 
 def line(r, name, title, x, y, points, scale=1.0):
-    """Plots and holds against a straight line: the slope of the far half, in times of the near half's."""
-    r.plot(name, title, x, y, {"Vigil": [(a, b * scale) for a, b in points]})
-    half = len(points) // 2
-    (x0, y0), (x1, y1), (x2, y2) = points[0], points[half], points[-1]
-    near, far = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
-    r.bar(f"growth: {title.lower()}: slope of the far half, in times of the near half's", 1.5, far / near if near > 0 else 1)
+    r.line(name, title, x, y, points, f"growth: {title[:1].lower()}{title[1:]}: slope of the far half, in times of the near half's", scale)
 
 
 def by_pages(r):
     points = []
-    for pages in (250, 500, 1000) if SMALL else (1000, 2000, 4000, 6000, 8000):
+    for pages in (250, 500, 1000) if SMALL else (1000, 2500, 5000, 7500, 10000):
         with Living(pages) as site, Once() as v:
             v.prepare(site, pages)
             v.round()
@@ -45,7 +40,7 @@ def by_sentinels(r):
             quiet = {"env": v.env, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
             Watched(run, **quiet)
             took = []
-            for _ in range(2):
+            for _ in range(3):
                 site.turn("words", range(1, 101))
                 took.append(Watched(run, **quiet).cpu)
             points.append((per_page * 100, min(took)))
@@ -58,7 +53,7 @@ def by_size(r):
     points = []
     home = tempfile.mkdtemp(prefix="gr-", dir="/tmp")
     try:
-        for kilobytes in (100, 1000, 2000) if SMALL else (100, 1000, 2000, 3000, 4000):
+        for kilobytes in (100, 1000, 2000) if SMALL else (100, 1000, 2000, 3000, 4000, 5000):
             row = "<p>the quick brown fox number %d jumps over <a href='/p/%d'>the lazy dog</a></p>\n"
             body = "".join(row % (i, i) for i in range(kilobytes * 1000 // 85))
             for name, text in (("a", body), ("b", body.replace("number 7 ", "number seven "))):

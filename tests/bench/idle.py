@@ -77,7 +77,11 @@ def main():
     r.table(["", "% of one core"], [[name, f"{share[name]:.2f}"] for name in share]
             + [["together", f"{sum(share.values()):.2f}"]])
     r.say(f"Memory of all these processes together: {memory / 1e6:.0f} MB.")
-    r.bar(f"{SENTINELS:,} sentinels, {PAGES:,} pages every 10 minutes, nothing changes: % of one core", 5, sum(share.values()))
+    r.fact("sentinels", SENTINELS)
+    r.fact("pages", PAGES)
+    r.fact("percent", sum(share.values()))
+    r.fact("memory", memory)
+    r.bar(f"idle: {SENTINELS:,} sentinels, {PAGES:,} pages every 10 minutes, nothing changes: % of one core", 5, sum(share.values()))
     r.save()
 
 

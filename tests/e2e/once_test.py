@@ -71,6 +71,19 @@ def _():
         equal(v.sql("SELECT count(*) FROM vigil.versions"), str(len(paths)))
 
 
+@test("a round that takes long asks for a page once, though its next fetch has become due")
+def _():
+    def slowly(handler):
+        time.sleep(4 * SLOW)
+        handler.answer(200, "<p>at last</p>")
+    site().put("/slow", slowly)
+    site().put("/often", "<p>1</p>")
+    text = define("slow", "/slow") + define("often", "/often", "FETCH EVERY 1 second")
+    with fresh() as v:
+        v.run("once", "-", input=text)
+        equal((site().count("/slow"), site().count("/often")), (1, 1))
+
+
 @test("pages that are not in the file are left alone")
 def _():
     site().put("/in", "<p>1</p>")

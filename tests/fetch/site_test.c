@@ -154,6 +154,47 @@ TEST(served, "the site answers, with 304 for what has not changed")
     EXPECT_INT(web_get(&w, "%s/", url)->outcome, FETCH_FAILED);
 }
 
+/* Whether the living page is another than the one the answer holds. */
+static bool living_changed(struct web *w, const struct answer *had)
+{
+    struct answer now;
+    struct fetch_request r = {.url = had->final_url,
+            .etag = had->etag[0] ? had->etag : NULL,
+            .last_modified = had->last_modified[0] ? had->last_modified : NULL};
+    web_start(w, &now, &r);
+    web_wait(w, &now);
+    CHECK(now.outcome == FETCH_OK || now.outcome == FETCH_NOT_MODIFIED);
+    return now.outcome == FETCH_OK && strcmp(now.body, had->body) != 0;
+}
+
+TEST(early, "who first looks at a living page sees its next turn within a second, then its "
+            "usual ones")
+{
+    WEB(w, &web_options);
+    struct clock_fixed clock;
+    struct web_site *site;
+    struct fault f;
+    struct web_site_options o = {.clock = &clock.clock, .living = 100, .first_turn = 500};
+    clock_fixed_init(&clock, NOON, 0);
+    REQUIRE(web_site_start(w.life, &o, &f, &site) == OK);
+    for (unsigned page = 1; page <= 100; page++) { /* at many moments of their steps */
+        clock.wall += 137;
+        struct answer *first = web_get(&w, "%s/living/%u.html", web_site_url(site), page);
+        bool soon = living_changed(&w, first);
+        EXPECT(!soon);
+        clock.wall += 1000;
+        EXPECT(living_changed(&w, first));
+        struct answer *second = web_get(&w, "%s/living/%u.html", web_site_url(site), page);
+        clock.wall += 8000; /* no turn was left out for it, and none is shown twice */
+        EXPECT(living_changed(&w, second) && living_changed(&w, first));
+        clock.wall -= 9000;
+    }
+    struct fetch_stats stats;
+    fetch_stats_get(w.fetch, &stats);
+    EXPECT_INT(stats.connections, 1); /* kept from one to the next */
+    web_site_stop(site);
+}
+
 TEST(busy, "a port that is taken is refused with what to do")
 {
     SCRATCH struct arena *life = arena_new(NULL, "test");
