@@ -76,18 +76,23 @@ static bool get_part(struct inflow *in, struct buf *b, size_t bytes)
     return true;
 }
 
-static void answer(
-        uint64_t job, const struct buf *digest, const struct buf *text, struct fault *f)
+/* `slot`: where it may be put; NULL: nowhere. */
+static void answer(uint64_t job, const struct buf *digest, const struct buf *text,
+        struct fault *f, struct area_slot *slot)
 {
     struct frame_answer h;
-    frame_answer_make(&h, job, digest, text, f);
+    frame_answer_make(&h, job, digest, text, f, slot != NULL);
     struct iovec parts[] = {
             {&h, sizeof h}, {digest->data, digest->len}, {text->data, text->len}};
     if (f->code != OK) {
         parts[1].iov_len = 0;
         parts[2] = (struct iovec){f->message, strlen(f->message)};
     }
-    put(parts, countof(parts));
+    if (h.where == ANSWER_IN_SLOT) {
+        memcpy(slot->answer, buf_text(digest), digest->len);
+        memcpy(slot->answer + digest->len, buf_text(text), text->len);
+    }
+    put(parts, h.where == ANSWER_IN_SLOT ? 1 : countof(parts));
 }
 
 /* A page with more links than qsort sorts without asking how much memory there is. */
@@ -126,7 +131,7 @@ static void NORETURN lost(void)
     _exit(1);
 }
 
-void page_worker_enter(void)
+static struct area *enter(void)
 {
     struct fault f = {.code = OK};
     const struct buf none = {0};
@@ -134,6 +139,10 @@ void page_worker_enter(void)
     socklen_t len = sizeof type;
     if (getsockopt(WORKER_FD, SOL_SOCKET, SO_TYPE, &type, &len) != 0)
         lost();
+    struct area *area = area_map(WORKER_AREA_FD);
+    if (!area)
+        lost();
+    close(WORKER_AREA_FD);                    /* what is mapped stays */
     (void)prctl(PR_SET_NAME, "vigil-reader"); /* for people who look at processes */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);   /* (2): the socket tells as well */
     /* Memory once had is kept for the next page: getting it anew costs more than half of what
@@ -146,29 +155,38 @@ void page_worker_enter(void)
     warm_up();
     warm_up_sorting();
     if (sandbox_enter(&f) != OK) {
-        answer(JOB_HELLO, &none, &none, &f);
+        answer(JOB_HELLO, &none, &none, &f, NULL);
         _exit(1);
     }
-    answer(JOB_HELLO, &none, &none, &f);
+    answer(JOB_HELLO, &none, &none, &f, NULL);
+    return area;
+}
+
+void page_worker_enter(void)
+{
+    (void)enter();
 }
 
 struct desk { /* where a page lies while it is read */
     struct inflow in;
+    struct area *area;
+    struct area_slot *slot; /* of this page; NULL: it came over the socket */
     struct buf type, url, body, digest, text;
 };
 
 static bool get_page(const struct frame_request *h, struct desk *d)
 {
+    d->slot = h->slot == AREA_NO_SLOT ? NULL : &d->area->slots[h->slot];
     return (h->type_bytes == UINT32_MAX || get_part(&d->in, &d->type, h->type_bytes)) &&
            (h->url_bytes == UINT32_MAX || get_part(&d->in, &d->url, h->url_bytes)) &&
-           get_part(&d->in, &d->body, (size_t)h->body_bytes);
+           (d->slot || get_part(&d->in, &d->body, (size_t)h->body_bytes));
 }
 
 static void read_page(const struct frame_request *h, struct desk *d, struct fault *f)
 {
     struct page_source s = {
-            .bytes = buf_text(&d->body),
-            .len = d->body.len,
+            .bytes = d->slot ? d->slot->body : buf_text(&d->body),
+            .len = (size_t)h->body_bytes,
             .content_type = h->type_bytes == UINT32_MAX ? NULL : buf_text(&d->type),
             .url = h->url_bytes == UINT32_MAX ? NULL : buf_text(&d->url),
     };
@@ -180,10 +198,12 @@ static void read_page(const struct frame_request *h, struct desk *d, struct faul
         buf_clear(&d->text);
 }
 
-/* Memory that one large page needed goes back, so that idle readers are small. */
-static void clear_away(struct desk *d)
+/* Memory that a large page needed goes back, so that idle readers are small; but not while
+ * more pages wait, which may need as much. */
+static void clear_away(struct desk *d, uint64_t job)
 {
-    if (d->body.cap + d->digest.cap + d->text.cap < LARGE_BYTES)
+    if (atomic_load_explicit(&d->area->given, memory_order_relaxed) != job ||
+            d->body.cap + d->digest.cap + d->text.cap < LARGE_BYTES)
         return;
     buf_done(&d->body);
     buf_done(&d->digest);
@@ -200,12 +220,12 @@ int page_worker_main(void)
             .text = {.max = FRAME_TEXT_MAX}};
     struct frame_request h;
 
-    page_worker_enter();
+    d.area = enter();
     while (get(&d.in, &h, sizeof h) && frame_request_is_sound(&h) && get_page(&h, &d)) {
         struct fault f = {.code = OK};
         read_page(&h, &d, &f);
-        answer(h.job, &d.digest, &d.text, &f);
-        clear_away(&d);
+        answer(h.job, &d.digest, &d.text, &f, d.slot);
+        clear_away(&d, h.job);
     }
     _exit(0);
 }
