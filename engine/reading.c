@@ -19,6 +19,9 @@
 /* Starting one takes as much as some hundred small pages do: (5) must not cost more than they.
  */
 enum { RETIRE_PAGES = 10000, RETIRE_BUSY_MS = 60000 };
+/* A reader with pages waiting tells of several answers at once.  So that (2) holds for those
+ * behind, it is looked after so often. */
+enum { LOOK_MS = 10 };
 /* After a reader could not be started, the next attempt waits so long. */
 enum { RESTART_MS = 1000 };
 
@@ -158,18 +161,23 @@ static bool is_worn(const struct reader *r) /* (5) */
     return page_worker_pages(r->worker) >= RETIRE_PAGES || r->busy_ms >= RETIRE_BUSY_MS;
 }
 
-static void set_deadline(struct reader *r)
+/* Until when the page that it is at may take, and when to look before that. */
+static void watch(struct reader *r)
 {
+    msec left = PAGE_WORKER_START_MSEC;
     r->is_timed = page_worker_is_up(r->worker);
-    loop_timer_set(r->all->o.loop, &r->overrun,
-            r->is_timed ? r->all->o.deadline : (msec)PAGE_WORKER_START_MSEC);
+    if (r->is_timed)
+        left = r->all->o.deadline - (clock_mono(r->all->o.clock) - r->since);
+    if (r->is_timed && r->count > 1 && left > LOOK_MS)
+        left = LOOK_MS;
+    loop_timer_set(r->all->o.loop, &r->overrun, left > 0 ? left : 0);
 }
 
 /* The page it was at is answered: it goes on with the next, rests, or goes.  False: gone. */
 static bool next_page(struct reader *r)
 {
     if (r->count > 0) {
-        set_deadline(r);
+        watch(r);
         return true;
     }
     if (is_worn(r)) {
@@ -182,29 +190,30 @@ static bool next_page(struct reader *r)
     return true;
 }
 
-/* False: it is gone. */
-static bool answered(struct reader *r, const struct fault *f)
+enum state { GONE, WAITS, HAS_MORE };
+
+static enum state answered(struct reader *r, const struct fault *f)
 {
     struct readers *all = r->all;
     struct reading *reading = reading_take(r);
     if (!reading)
-        return true; /* it came up, and nobody waits for it */
+        return WAITS; /* it came up, and nobody waits for it */
     all->read++;
     bool stays = next_page(r);
     finish(reading, f, /* killed= */ false);
     serve(all);
-    return stays;
+    return stays ? HAS_MORE : GONE;
 }
-
-enum state { GONE, WAITS, HAS_MORE };
 
 /* One turn. */
 static enum state go_on(struct reader *r)
 {
     struct fault f = {.code = OK};
     enum page_turn turn = page_worker_turn(r->worker, &f);
-    if (r->count > 0 && !r->is_timed && page_worker_is_up(r->worker))
-        set_deadline(r);
+    if (r->count > 0 && !r->is_timed && page_worker_is_up(r->worker)) {
+        r->since = clock_mono(r->all->o.clock);
+        watch(r);
+    }
     switch (turn) {
     case PAGE_TURN_WRITE:
         wait_for(r, LOOP_READ | LOOP_WRITE);
@@ -213,9 +222,7 @@ static enum state go_on(struct reader *r)
         wait_for(r, LOOP_READ);
         break;
     case PAGE_TURN_DONE:
-        if (!answered(r, &f))
-            return GONE;
-        return page_worker_has_said_more(r->worker) ? HAS_MORE : WAITS;
+        return answered(r, &f);
     case PAGE_TURN_DEAD:
         lost(r, &f, r->is_timed);
         return GONE;
@@ -243,6 +250,10 @@ static void overran(struct loop_timer *t)
         ;
     if (state == GONE || page_worker_pages(r->worker) != pages || r->is_timed != was_timed)
         return;
+    if (was_timed && clock_mono(r->all->o.clock) - r->since < r->all->o.deadline) {
+        watch(r);
+        return;
+    }
     if (was_timed)
         page_worker_overran(r->all->o.deadline, &f);
     else
@@ -259,8 +270,9 @@ static void hand_over(struct reader *r, struct reading *reading)
         list_remove(&r->link);
         list_append(&all->busy, &r->link);
         r->since = clock_mono(all->o.clock);
-        set_deadline(r);
     }
+    if (r->count <= 2)
+        watch(r);
     enum page_turn turn = page_worker_give(r->worker, &reading->wish);
     wait_for(r, turn == PAGE_TURN_WRITE ? LOOP_READ | LOOP_WRITE : LOOP_READ);
 }

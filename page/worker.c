@@ -44,6 +44,7 @@ struct page_worker {
     struct frame_reader answer;              /* to the oldest */
     char said[256];                          /* what came in and was not looked at yet */
     size_t said_at, said_end;
+    uint64_t in_slots, bells; /* answers in slots, and bells that told of them, so far */
 };
 
 /* ---- start and end
@@ -224,9 +225,12 @@ static struct errand *errand(struct page_worker *w, unsigned n)
     return &w->errands[(w->oldest + n) % countof(w->errands)];
 }
 
+/* Larger ones are read alone: it would not save much, and those behind would wait long. */
+enum { COMPANY_MAX = 128 << 10 };
+
 static bool is_small(const struct page_wish *wish)
 {
-    return wish->source.len <= AREA_BODY_MAX;
+    return wish->source.len <= COMPANY_MAX;
 }
 
 bool page_worker_takes(const struct page_worker *w, const struct page_wish *wish)
@@ -303,7 +307,7 @@ enum page_turn page_worker_give(struct page_worker *w, const struct page_wish *w
 {
     const struct page_source *s = &wish->source;
     CHECK(page_worker_takes(w, wish));
-    uint16_t slot = is_small(wish) ? slot_get(w) : AREA_NO_SLOT;
+    uint16_t slot = s->len <= AREA_BODY_MAX ? slot_get(w) : AREA_NO_SLOT;
     struct errand *e = errand(w, w->count++);
     e->wish = wish;
     frame_request_make(&e->head, ++w->job, wish, slot);
@@ -322,36 +326,82 @@ enum page_turn page_worker_give(struct page_worker *w, const struct page_wish *w
     return to_wait_for(w);
 }
 
-/* Hands on what was said, a piece at a time.  False: there will be no more.  Sets *ret_bytes to
- * 0 when nothing is there for now. */
-static bool hear_more(struct page_worker *w, size_t *ret_bytes)
+/* Does the answer to the oldest lie in its slot? */
+static bool slot_is_ready(const struct page_worker *w)
+{
+    const struct errand *e = &w->errands[w->oldest];
+    return w->is_up && w->sent > 0 && e->head.slot != AREA_NO_SLOT &&
+           atomic_load_explicit(&w->area->slots[e->head.slot].answered, memory_order_acquire) ==
+                   e->head.job;
+}
+
+/* What is read here stays where it is until it is asked for. */
+static ssize_t receive(struct page_worker *w)
+{
+    ssize_t n = recv(w->fd, w->said, sizeof w->said, 0);
+    w->said_at = 0;
+    w->said_end = n > 0 ? (size_t)n : 0;
+    return n;
+}
+
+static bool is_later(ssize_t n)
+{
+    return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+}
+
+/* One bell may tell of several answers, and come when they are known already; but there are
+ * never more bells than answers.  False: there were. */
+static bool skip_bells(struct page_worker *w)
+{
+    for (; w->said_at < w->said_end && w->said[w->said_at] == FRAME_BELL; w->said_at++)
+        w->bells++;
+    return w->bells <= w->in_slots + w->count;
+}
+
+static void take(struct page_worker *w, const void *bytes, size_t len)
 {
     size_t room = 0;
     char *at = frame_reader_room(&w->answer, &room);
+    CHECK(at && len <= room);
+    memcpy(at, bytes, len);
+    frame_reader_got(&w->answer, len);
+}
+
+enum heard { HEARD_MORE, HEARD_NOTHING, HEARD_NONSENSE, HEARD_END };
+
+/* Hands on what the reader said, a piece at a time. */
+static enum heard hear_more(struct page_worker *w, size_t *ret_bytes)
+{
+    size_t room = 0, have = w->said_end - w->said_at;
+    char *at = frame_reader_room(&w->answer, &room);
+    bool is_between = w->answer.head_got == 0;
     ssize_t n = 1;
-    if (w->said_at == w->said_end && room >= sizeof w->said) {
+
+    *ret_bytes = 0;
+    if (have == 0 && room >= sizeof w->said) { /* the bytes of a large answer */
         n = recv(w->fd, at, room < TURN_BYTES ? room : TURN_BYTES, 0);
-        *ret_bytes = n > 0 ? (size_t)n : 0;
+        if (n > 0)
+            frame_reader_got(&w->answer, *ret_bytes = (size_t)n);
     } else {
-        if (w->said_at == w->said_end) {
-            n = recv(w->fd, w->said, sizeof w->said, 0);
-            w->said_at = 0;
-            w->said_end = n > 0 ? (size_t)n : 0;
+        if (have == 0 && !(is_between && slot_is_ready(w)))
+            n = receive(w);
+        if (is_between && !skip_bells(w))
+            return HEARD_NONSENSE;
+        if (is_between && slot_is_ready(w)) { /* even if it is dead by now: (4) */
+            const struct area_slot *slot = &w->area->slots[errand(w, 0)->head.slot];
+            struct frame_answer head = slot->head;
+            w->in_slots++;
+            take(w, &head, *ret_bytes = sizeof head);
+            return HEARD_MORE;
         }
-        size_t have = w->said_end - w->said_at;
+        have = w->said_end - w->said_at;
         *ret_bytes = have < room ? have : room;
-        memcpy(at, w->said + w->said_at, *ret_bytes);
+        take(w, w->said + w->said_at, *ret_bytes);
         w->said_at += *ret_bytes;
     }
     if (*ret_bytes)
-        frame_reader_got(&w->answer, *ret_bytes);
-    bool later = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
-    return n > 0 || (later && !w->is_deaf);
-}
-
-bool page_worker_has_said_more(const struct page_worker *w)
-{
-    return w->said_at < w->said_end;
+        return HEARD_MORE;
+    return n > 0 || (is_later(n) && !w->is_deaf) ? HEARD_NOTHING : HEARD_END;
 }
 
 /* What became of a reader whose socket is closed.  The kernel closes it last, after the memory
@@ -427,29 +477,30 @@ static enum page_turn too_large(struct page_worker *w, struct fault *f)
     return over(w);
 }
 
-/* Nothing is expected; is there something all the same? */
+/* Nothing is expected but a late bell; is there something all the same? */
 static enum page_turn idle(struct page_worker *w, struct fault *f)
 {
-    char c;
-    ssize_t n = page_worker_has_said_more(w) ? 1 : recv(w->fd, &c, 1, MSG_PEEK);
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
-        return PAGE_TURN_DONE;
-    return dead(w, n > 0 ? "the reader spoke without being asked" : NULL, f); /* (2) */
+    ssize_t n = w->said_at < w->said_end ? 1 : receive(w);
+    if (n > 0 && (!skip_bells(w) || w->said_at < w->said_end))
+        return dead(w, "the reader spoke without being asked", f); /* (2) */
+    return n > 0 || is_later(n) ? PAGE_TURN_DONE : dead(w, NULL, f);
 }
 
 enum page_turn page_worker_turn(struct page_worker *w, struct fault *f)
 {
-    size_t moved = 0, n;
     f->code = OK;
     if (w->is_up && !w->count)
         return idle(w, f);
     if (w->count && is_too_large(errand(w, 0)))
         return too_large(w, f);
-    while (moved < TURN_BYTES) {
+    for (size_t moved = 0, n; moved < TURN_BYTES; moved += n) {
         send_more(w);
-        if (!hear_more(w, &n))
+        enum heard heard = hear_more(w, &n);
+        if (heard == HEARD_NOTHING)
+            break;
+        if (heard == HEARD_END)
             return dead(w, NULL, f);
-        if (w->answer.is_broken)
+        if (heard == HEARD_NONSENSE || w->answer.is_broken)
             return dead(w, "the reader's answer is damaged", f);
         if (w->is_up && w->answer.is_whole && w->sent == 0)
             return dead(w, "the reader answered before it had the page", f); /* (2) */
@@ -457,10 +508,7 @@ enum page_turn page_worker_turn(struct page_worker *w, struct fault *f)
             enum page_turn t = answered(w, f);
             if (t != PAGE_TURN_READ)
                 return t;
-        } else if (n == 0) {
-            break;
         }
-        moved += n;
     }
     return to_wait_for(w);
 }
@@ -502,6 +550,8 @@ enum err page_worker_read(struct page_worker *w, const struct page_wish *wish, m
         if (t == PAGE_TURN_DEAD)
             return f->code;
         if (t == PAGE_TURN_DONE) {
+            if (w->said_at == w->said_end)
+                (void)receive(w); /* the bell, so that the next poll does not hear it */
             *ret_alive = true;
             return f->code;
         }

@@ -58,7 +58,7 @@ struct page_wish {
     struct buf *text;          /* the decoded source, as page_decode gives it */
 };
 
-enum { PAGE_WORKER_MOST = 4 }; /* pages that one reader can have at a time */
+enum { PAGE_WORKER_MOST = 8 }; /* pages that one reader can have at a time */
 
 /* Whether it can be given this one now.  What is not small is read alone: others would wait
  * for it who knows how long. */
@@ -75,11 +75,10 @@ enum page_turn {
  * READ. */
 enum page_turn page_worker_give(struct page_worker *w, const struct page_wish *wish);
 
-/* Goes on as far as it can without waiting, to the end of the oldest page at most.  With
+/* Goes on as far as it can without waiting, to the end of the oldest page at most: after a DONE
+ * of a page another turn is due at once, for there may be more, and no other sign of it.  With
  * nothing given: READ until the reader is up and confined, DONE once it is. */
 enum page_turn page_worker_turn(struct page_worker *w, struct fault *f);
-/* After a DONE: is more of what it said at hand, so that another turn is due at once? */
-bool page_worker_has_said_more(const struct page_worker *w);
 
 /* How long a reader may take to come up, on a machine that is very busy. */
 enum { PAGE_WORKER_START_MSEC = 20000 };

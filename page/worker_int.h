@@ -8,24 +8,10 @@
 /* The reader's end of the socket, and the area, which it closes once it has it in memory. */
 enum { WORKER_FD = 3, WORKER_AREA_FD = 4 };
 
-/* ---- area.c: pages and answers that are small enough lie in memory both sides see -------- */
-
-/* Larger ones, which are rare and take long anyway, go over the socket. */
+/* What goes through shared memory.  Larger ones, which are rare and take long anyway, go over
+ * the socket. */
 enum { AREA_SLOTS = PAGE_WORKER_MOST, AREA_BODY_MAX = 512 << 10, AREA_ANSWER_MAX = 512 << 10 };
 enum { AREA_NO_SLOT = 0xFFFF };
-
-struct area {
-    /* The number of the newest job: tells a reader whether it may rest after this one. */
-    _Alignas(4096) _Atomic uint64_t given;
-    struct area_slot {
-        _Alignas(4096) char body[AREA_BODY_MAX];
-        char answer[AREA_ANSWER_MAX]; /* digest, then text */
-    } slots[AREA_SLOTS];
-};
-
-MUST_USE enum err area_new(struct fault *f, int *ret_fd, struct area **ret_area);
-struct area *area_map(int fd); /* NULL: it could not be */
-void area_free(struct area *area);
 
 /* ---- frame.c: the same program on both sides, so numbers go over as they are ------------- */
 
@@ -45,6 +31,10 @@ struct frame_answer { /* then digest and text, unless in the slot, or the messag
     uint16_t code, where;
     uint64_t job, digest_bytes, text_bytes;
 };
+
+/* Between answers a reader may send this byte: look into the slots.  No frame begins with it.
+ */
+enum { FRAME_BELL = 0 };
 
 /* The job number of the answer a reader sends of itself when it is up and confined; a fault
  * in it says why it could not be. */
@@ -80,6 +70,23 @@ char *frame_reader_room(struct frame_reader *r, size_t *ret_bytes);
 void frame_reader_got(struct frame_reader *r, size_t bytes);
 /* Of a whole one: OK, or the page's fault as the reader tells it. */
 enum err frame_reader_result(const struct frame_reader *r, struct fault *f);
+
+/* ---- area.c: pages and answers that are small enough lie in memory both sides see -------- */
+
+struct area {
+    /* The number of the newest job: tells a reader whether it may rest after this one. */
+    _Alignas(4096) _Atomic uint64_t given;
+    struct area_slot {
+        _Alignas(4096) _Atomic uint64_t answered; /* the job whose answer lies here, whole */
+        struct frame_answer head;
+        char answer[AREA_ANSWER_MAX]; /* digest, then text */
+        char body[AREA_BODY_MAX];
+    } slots[AREA_SLOTS];
+};
+
+MUST_USE enum err area_new(struct fault *f, int *ret_fd, struct area **ret_area);
+struct area *area_map(int fd); /* NULL: it could not be */
+void area_free(struct area *area);
 
 /* ---- charset.c: what comes after may have no files any more ------------------------------ */
 

@@ -76,23 +76,25 @@ static bool get_part(struct inflow *in, struct buf *b, size_t bytes)
     return true;
 }
 
-/* `slot`: where it may be put; NULL: nowhere. */
-static void answer(uint64_t job, const struct buf *digest, const struct buf *text,
-        struct fault *f, struct area_slot *slot)
+static void put_answer(const struct frame_answer *h, const struct buf *digest,
+        const struct buf *text, struct fault *f)
 {
-    struct frame_answer h;
-    frame_answer_make(&h, job, digest, text, f, slot != NULL);
+    struct frame_answer head = *h;
     struct iovec parts[] = {
-            {&h, sizeof h}, {digest->data, digest->len}, {text->data, text->len}};
+            {&head, sizeof head}, {digest->data, digest->len}, {text->data, text->len}};
     if (f->code != OK) {
         parts[1].iov_len = 0;
         parts[2] = (struct iovec){f->message, strlen(f->message)};
     }
-    if (h.where == ANSWER_IN_SLOT) {
-        memcpy(slot->answer, buf_text(digest), digest->len);
-        memcpy(slot->answer + digest->len, buf_text(text), text->len);
-    }
-    put(parts, h.where == ANSWER_IN_SLOT ? 1 : countof(parts));
+    put(parts, countof(parts));
+}
+
+static void answer_hello(struct fault *f)
+{
+    const struct buf none = {0};
+    struct frame_answer h;
+    frame_answer_make(&h, JOB_HELLO, &none, &none, f, /* has_slot= */ false);
+    put_answer(&h, &none, &none, f);
 }
 
 /* A page with more links than qsort sorts without asking how much memory there is. */
@@ -134,7 +136,6 @@ static void NORETURN lost(void)
 static struct area *enter(void)
 {
     struct fault f = {.code = OK};
-    const struct buf none = {0};
     int type;
     socklen_t len = sizeof type;
     if (getsockopt(WORKER_FD, SOL_SOCKET, SO_TYPE, &type, &len) != 0)
@@ -155,10 +156,10 @@ static struct area *enter(void)
     warm_up();
     warm_up_sorting();
     if (sandbox_enter(&f) != OK) {
-        answer(JOB_HELLO, &none, &none, &f, NULL);
+        answer_hello(&f);
         _exit(1);
     }
-    answer(JOB_HELLO, &none, &none, &f, NULL);
+    answer_hello(&f);
     return area;
 }
 
@@ -198,12 +199,43 @@ static void read_page(const struct frame_request *h, struct desk *d, struct faul
         buf_clear(&d->text);
 }
 
+static uint64_t newest(const struct desk *d)
+{
+    return atomic_load_explicit(&d->area->given, memory_order_relaxed);
+}
+
+/* Whoever waits is woken in time to hand over more before this reader runs dry, and not more
+ * often: being woken costs more than all else here.  Answers in their slots are safe meanwhile,
+ * whatever the next page does to this reader. */
+static void ring(const struct desk *d, uint64_t job)
+{
+    uint64_t left = newest(d) - job;
+    char bell = FRAME_BELL;
+    struct iovec one = {&bell, 1};
+    if (left == 0 || left == PAGE_WORKER_MOST / 2)
+        put(&one, 1);
+}
+
+static void answer(struct desk *d, uint64_t job, struct fault *f)
+{
+    struct frame_answer h;
+    frame_answer_make(&h, job, &d->digest, &d->text, f, d->slot != NULL);
+    if (h.where == ANSWER_FOLLOWS) {
+        put_answer(&h, &d->digest, &d->text, f);
+        return;
+    }
+    memcpy(d->slot->answer, buf_text(&d->digest), d->digest.len);
+    memcpy(d->slot->answer + d->digest.len, buf_text(&d->text), d->text.len);
+    d->slot->head = h;
+    atomic_store_explicit(&d->slot->answered, job, memory_order_release);
+    ring(d, job);
+}
+
 /* Memory that a large page needed goes back, so that idle readers are small; but not while
  * more pages wait, which may need as much. */
 static void clear_away(struct desk *d, uint64_t job)
 {
-    if (atomic_load_explicit(&d->area->given, memory_order_relaxed) != job ||
-            d->body.cap + d->digest.cap + d->text.cap < LARGE_BYTES)
+    if (newest(d) != job || d->body.cap + d->digest.cap + d->text.cap < LARGE_BYTES)
         return;
     buf_done(&d->body);
     buf_done(&d->digest);
@@ -224,7 +256,7 @@ int page_worker_main(void)
     while (get(&d.in, &h, sizeof h) && frame_request_is_sound(&h) && get_page(&h, &d)) {
         struct fault f = {.code = OK};
         read_page(&h, &d, &f);
-        answer(h.job, &d.digest, &d.text, &f, d.slot);
+        answer(&d, h.job, &f);
         clear_away(&d, h.job);
     }
     _exit(0);

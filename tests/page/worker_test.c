@@ -319,7 +319,7 @@ static int status_of_misdeed(const char *name)
     pid_t pid = fork();
     if (pid == 0) {
         char program[] = "/proc/self/exe", word[] = "--misdeed";
-        CHECK(fds[1] != WORKER_AREA_FD);
+        CHECK(area_fd > WORKER_FD);
         dup2(fds[1], WORKER_FD);
         dup2(area_fd, WORKER_AREA_FD);
         if (area_fd == WORKER_AREA_FD)
