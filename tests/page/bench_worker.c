@@ -95,7 +95,7 @@ static struct cost stream_here(const struct pages *p, unsigned n)
             .cpu = (seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) / n};
 }
 
-enum { WAITING = 8 }; /* readings under way or in the queue */
+enum { WAITING = 12 }; /* readings under way or in the queue */
 
 struct stream {
     struct loop *loop;
@@ -169,8 +169,8 @@ static struct readers *one_reader(struct loop *loop, clockid_t *ret_clock)
 static void stream_measure(size_t bytes, unsigned rounds)
 {
     struct cost here = {1e9, 1e9, 0}, there = {1e9, 1e9, 0};
-    unsigned n = bytes < 20000 ? 100 : bytes > 200000 ? 8 : (unsigned)(2000000 / bytes);
-    CHECK(rounds * n < 10000); /* more, and the reader is retired */
+    unsigned n = bytes > 200000 ? 8 : 20; /* short rounds, that some be undisturbed */
+    CHECK(rounds * n < 10000);            /* more, and the reader is retired */
     clockid_t reader;
     struct pages pages;
     struct stream s = {.loop = loop_new(), .pages = &pages};
@@ -254,10 +254,10 @@ int main(int argc, char **argv)
     printf("A stream of pages through the engine's readers, one reader, for each page, best of "
            "%u rounds:\n\n"
            "%10s %12s %27s %6s %9s %9s %8s\n%10s %12s %27s %6s %9s %9s %8s\n",
-            rounds / 5, "", "CPU,", "CPU, sandboxed", "", "pages/s", "pages/s", "", "body",
+            rounds, "", "CPU,", "CPU, sandboxed", "", "pages/s", "pages/s", "", "body",
             "in-process", "(core + reader)", "ratio", "in-proc.", "sandboxed", "ratio");
     for (size_t i = 0; i < countof(sizes); i++)
-        stream_measure(sizes[i], rounds / 5 + 1);
+        stream_measure(sizes[i], sizes[i] > 500000 ? rounds / 10 + 1 : rounds);
     CHECK(page_worker_start(NULL, NULL, &w) == OK);
     printf("\nOne page at a time, wall time, best of %u; a reader that sleeps is woken for "
            "each, "
