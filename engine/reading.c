@@ -1,11 +1,14 @@
 /* Page readers on the loop: who reads what, for how long, and who replaces whom.
  *
- *  (1) Readings are begun in the order they came; one that finds no idle reader waits, and the
- *      memory its body holds is what makes fetching pause.
- *  (2) A reader has a page for the deadline and no longer, counted from when it is up: then it
- *      is killed, the page gets an error, and the next reading a fresh reader.
- *  (3) Nothing here waits: a killed reader is reaped when the kernel is through with it.
- *  (4) A reader is retired after a while, long before its limit of CPU time, so that neither
+ *  (1) Readings are handed out in the order they came; one that finds no idle reader goes to
+ * the one with the fewest, so that no reader waits for us between pages, and waits itself when
+ *      all have as many as they take.  The memory its body holds is what makes fetching pause.
+ *  (2) A reader has a page for the deadline and no longer, counted from when it is up and
+ *      through with the page before: then it is killed, and the page gets an error.
+ *  (3) Whatever a reader dies of is blamed on the page it was at.  Those behind it are not
+ *      blamed: they are handed out again, before all others.
+ *  (4) Nothing here waits: a killed reader is reaped when the kernel is through with it.
+ *  (5) A reader is retired after a while, long before its limit of CPU time, so that neither
  *      leaks nor whoever might have taken one over stay for ever.
  */
 #include "engine/reading.h"
@@ -13,7 +16,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { RETIRE_PAGES = 1000, RETIRE_BUSY_MS = 60000 };
+/* Starting one takes as much as some hundred small pages do: (5) must not cost more than they.
+ */
+enum { RETIRE_PAGES = 10000, RETIRE_BUSY_MS = 60000 };
+/* A reader with pages waiting tells of several answers at once.  So that (2) holds for those
+ * behind, it is looked after so often. */
+enum { LOOK_MS = 10 };
 /* After a reader could not be started, the next attempt waits so long. */
 enum { RESTART_MS = 1000 };
 
@@ -22,9 +30,11 @@ struct reader {
     struct readers *all;
     struct page_worker *worker;
     struct loop_io io;
+    int waits_for; /* of LOOP_READ and LOOP_WRITE */
     struct loop_timer overrun;
-    struct reading *reading; /* while busy */
-    bool is_timed;           /* the deadline runs, since it is up */
+    struct list readings; /* while busy: what it was given, the one it is at first */
+    unsigned count;       /* of them */
+    bool is_timed;        /* the deadline runs, since it is up */
     msec since, busy_ms;
 };
 
@@ -39,6 +49,15 @@ struct readers {
 };
 
 static void serve(struct readers *all);
+
+/* The kernel is told only of what is new. */
+static void wait_for(struct reader *r, int events)
+{
+    if (r->waits_for == events)
+        return;
+    r->waits_for = events;
+    loop_io_set(r->all->o.loop, &r->io, page_worker_fd(r->worker), events);
+}
 
 /* ---- a reader's end
  * ---------------------------------------------------------------------------
@@ -61,7 +80,7 @@ static void last_breath(struct loop_io *io, int events)
         reader_free(r);
 }
 
-/* (3) */
+/* (4) */
 static void reader_kill(struct reader *r)
 {
     struct readers *all = r->all;
@@ -90,21 +109,39 @@ static void finish(struct reading *reading, const struct fault *f, bool killed)
     reading->done(reading);
 }
 
-/* Takes the reading out of the reader's hands, which is busy no more. */
+/* Takes the reading it is at out of the reader's hands; NULL: it has none. */
 static struct reading *reading_take(struct reader *r)
 {
-    struct reading *reading = r->reading;
-    r->reading = NULL;
+    struct list *first = list_first(&r->readings);
+    if (!first)
+        return NULL;
+    list_remove(first);
+    r->count--;
     loop_timer_stop(r->all->o.loop, &r->overrun);
-    r->busy_ms += clock_mono(r->all->o.clock) - r->since;
-    return reading;
+    msec now = clock_mono(r->all->o.clock);
+    r->busy_ms += now - r->since;
+    r->since = now;
+    return list_entry(first, struct reading, link);
+}
+
+/* (3) */
+static void hand_back(struct reader *r)
+{
+    while (!list_is_empty(&r->readings)) {
+        struct list *last = r->readings.prev;
+        list_remove(last);
+        list_prepend(&r->all->queue, last);
+        r->all->queued++;
+    }
+    r->count = 0;
 }
 
 static void lost(struct reader *r, const struct fault *f, bool by_page)
 {
     struct readers *all = r->all;
-    struct reading *reading = r->reading ? reading_take(r) : NULL;
+    struct reading *reading = reading_take(r);
     int pid = page_worker_pid(r->worker);
+    hand_back(r);
     reader_kill(r);
     if (reading) {
         all->killed += by_page;
@@ -115,84 +152,129 @@ static void lost(struct reader *r, const struct fault *f, bool by_page)
     serve(all);
 }
 
-static void overran(struct loop_timer *t)
-{
-    struct reader *r = container_of(t, struct reader, overrun);
-    struct fault f = {.code = OK};
-    if (r->is_timed)
-        page_worker_overran(r->all->o.deadline, &f); /* (2) */
-    else
-        page_worker_did_not_start(&f);
-    lost(r, &f, r->is_timed);
-}
-
 /* ---- a reader at work
  * -------------------------------------------------------------------------
  */
 
-static void rest(struct reader *r)
+static bool is_worn(const struct reader *r) /* (5) */
 {
-    struct readers *all = r->all;
-    if (page_worker_pages(r->worker) >= RETIRE_PAGES ||
-            r->busy_ms >= RETIRE_BUSY_MS) { /* (4) */
-        reader_kill(r);
-        return;
-    }
-    list_remove(&r->link);
-    list_append(&all->idle, &r->link);
-    loop_io_set(all->o.loop, &r->io, page_worker_fd(r->worker), LOOP_READ);
+    return page_worker_pages(r->worker) >= RETIRE_PAGES || r->busy_ms >= RETIRE_BUSY_MS;
 }
 
-static void go_on(struct reader *r)
+/* Until when the page that it is at may take, and when to look before that. */
+static void watch(struct reader *r)
+{
+    msec left = PAGE_WORKER_START_MSEC;
+    r->is_timed = page_worker_is_up(r->worker);
+    if (r->is_timed)
+        left = r->all->o.deadline - (clock_mono(r->all->o.clock) - r->since);
+    if (r->is_timed && r->count > 1 && left > LOOK_MS)
+        left = LOOK_MS;
+    loop_timer_set(r->all->o.loop, &r->overrun, left > 0 ? left : 0);
+}
+
+/* The page it was at is answered: it goes on with the next, rests, or goes.  False: gone. */
+static bool next_page(struct reader *r)
+{
+    if (r->count > 0) {
+        watch(r);
+        return true;
+    }
+    if (is_worn(r)) {
+        reader_kill(r);
+        return false;
+    }
+    list_remove(&r->link);
+    list_append(&r->all->idle, &r->link);
+    wait_for(r, LOOP_READ);
+    return true;
+}
+
+enum state { GONE, WAITS, HAS_MORE };
+
+static enum state answered(struct reader *r, const struct fault *f)
 {
     struct readers *all = r->all;
+    struct reading *reading = reading_take(r);
+    if (!reading)
+        return WAITS; /* it came up, and nobody waits for it */
+    all->read++;
+    bool stays = next_page(r);
+    finish(reading, f, /* killed= */ false);
+    serve(all);
+    return stays ? HAS_MORE : GONE;
+}
+
+/* One turn. */
+static enum state go_on(struct reader *r)
+{
     struct fault f = {.code = OK};
     enum page_turn turn = page_worker_turn(r->worker, &f);
-    if (r->reading && !r->is_timed && page_worker_is_up(r->worker)) {
-        r->is_timed = true;
-        loop_timer_set(all->o.loop, &r->overrun, all->o.deadline);
+    if (r->count > 0 && !r->is_timed && page_worker_is_up(r->worker)) {
+        r->since = clock_mono(r->all->o.clock);
+        watch(r);
     }
     switch (turn) {
     case PAGE_TURN_WRITE:
-        loop_io_set(all->o.loop, &r->io, page_worker_fd(r->worker), LOOP_READ | LOOP_WRITE);
+        wait_for(r, LOOP_READ | LOOP_WRITE);
         break;
     case PAGE_TURN_READ:
-        loop_io_set(all->o.loop, &r->io, page_worker_fd(r->worker), LOOP_READ);
+        wait_for(r, LOOP_READ);
         break;
     case PAGE_TURN_DONE:
-        if (r->reading) {
-            struct reading *reading = reading_take(r);
-            all->read++;
-            rest(r);
-            finish(reading, &f, /* killed= */ false);
-            serve(all);
-        }
-        break;
+        return answered(r, &f);
     case PAGE_TURN_DEAD:
         lost(r, &f, r->is_timed);
-        break;
+        return GONE;
     }
+    return WAITS;
 }
 
 static void ready(struct loop_io *io, int events)
 {
     (void)events;
-    go_on(container_of(io, struct reader, io));
+    struct reader *r = container_of(io, struct reader, io);
+    while (go_on(r) == HAS_MORE)
+        ;
 }
 
+/* (2): it is we who are late when the answer is there already. */
+static void overran(struct loop_timer *t)
+{
+    struct reader *r = container_of(t, struct reader, overrun);
+    uint64_t pages = page_worker_pages(r->worker);
+    bool was_timed = r->is_timed;
+    struct fault f = {.code = OK};
+    enum state state;
+    while ((state = go_on(r)) == HAS_MORE)
+        ;
+    if (state == GONE || page_worker_pages(r->worker) != pages || r->is_timed != was_timed)
+        return;
+    if (was_timed && clock_mono(r->all->o.clock) - r->since < r->all->o.deadline) {
+        watch(r);
+        return;
+    }
+    if (was_timed)
+        page_worker_overran(r->all->o.deadline, &f);
+    else
+        page_worker_did_not_start(&f);
+    lost(r, &f, was_timed);
+}
+
+/* The caller may be in the middle of something: nothing is called back from here. */
 static void hand_over(struct reader *r, struct reading *reading)
 {
     struct readers *all = r->all;
-    list_remove(&r->link);
-    list_append(&all->busy, &r->link);
-    r->reading = reading;
-    r->since = clock_mono(all->o.clock);
-    page_worker_give(r->worker, &reading->wish);
-    r->is_timed = page_worker_is_up(r->worker);
-    loop_timer_set(all->o.loop, &r->overrun,
-            r->is_timed ? all->o.deadline : (msec)PAGE_WORKER_START_MSEC);
-    /* The caller may be in the middle of something: nothing is called back from here. */
-    loop_io_set(all->o.loop, &r->io, page_worker_fd(r->worker), LOOP_READ | LOOP_WRITE);
+    list_append(&r->readings, &reading->link);
+    if (++r->count == 1) {
+        list_remove(&r->link);
+        list_append(&all->busy, &r->link);
+        r->since = clock_mono(all->o.clock);
+    }
+    if (r->count <= 2)
+        watch(r);
+    enum page_turn turn = page_worker_give(r->worker, &reading->wish);
+    wait_for(r, turn == PAGE_TURN_WRITE ? LOOP_READ | LOOP_WRITE : LOOP_READ);
 }
 
 static struct reader *reader_new(struct readers *all, struct fault *f)
@@ -207,6 +289,7 @@ static struct reader *reader_new(struct readers *all, struct fault *f)
     loop_io_init(&r->io, ready);
     loop_timer_init(&r->overrun, overran);
     list_init(&r->link);
+    list_init(&r->readings);
     all->count++;
     all->started++;
     list_append(&all->idle, &r->link);
@@ -217,7 +300,7 @@ static struct reader *reader_new(struct readers *all, struct fault *f)
  * ---------------------------------------------------------------------------
  */
 
-static struct reader *reader_get(struct readers *all)
+static struct reader *idle_get(struct readers *all)
 {
     struct list *first = list_first(&all->idle);
     struct fault f = {.code = OK};
@@ -233,12 +316,29 @@ static struct reader *reader_get(struct readers *all)
     return r;
 }
 
+/* A busy one that takes one more, the one with the fewest. */
+static struct reader *busy_get(struct readers *all, const struct reading *reading)
+{
+    struct reader *best = NULL;
+    list_each (pos, &all->busy) {
+        struct reader *r = list_entry(pos, struct reader, link);
+        if (r->is_timed && !is_worn(r) && (!best || r->count < best->count) &&
+                page_worker_takes(r->worker, &reading->wish))
+            best = r;
+    }
+    return best;
+}
+
 /* (1) */
 static void serve(struct readers *all)
 {
-    struct reader *r;
-    while (!all->stopping && !list_is_empty(&all->queue) && (r = reader_get(all))) {
+    while (!all->stopping && !list_is_empty(&all->queue)) {
         struct reading *reading = list_entry(list_first(&all->queue), struct reading, link);
+        struct reader *r = idle_get(all);
+        if (!r)
+            r = busy_get(all, reading);
+        if (!r)
+            return;
         list_remove(&reading->link);
         all->queued--;
         hand_over(r, reading);
@@ -273,6 +373,18 @@ void readers_stats_get(const struct readers *all, struct readers_stats *ret_stat
     };
 }
 
+size_t readers_pids_get(const struct readers *all, int *pids, size_t most)
+{
+    const struct list *both[] = {&all->idle, &all->busy};
+    size_t n = 0;
+    for (size_t i = 0; i < countof(both); i++) {
+        list_each (pos, (struct list *)both[i])
+            if (n < most)
+                pids[n++] = page_worker_pid(list_entry(pos, struct reader, link)->worker);
+    }
+    return n;
+}
+
 /* ---- start and stop
  * ---------------------------------------------------------------------------
  */
@@ -288,7 +400,7 @@ static enum err try_first(struct readers *all, struct fault *f)
         return f->code;
     enum err e = page_worker_read(r->worker, &wish, PAGE_WORKER_START_MSEC, f, &alive);
     if (e == OK)
-        loop_io_set(all->o.loop, &r->io, page_worker_fd(r->worker), LOOP_READ);
+        wait_for(r, LOOP_READ);
     return e;
 }
 
@@ -332,11 +444,11 @@ void readers_free(struct readers *all)
     loop_timer_stop(all->o.loop, &all->restart);
     list_each (pos, &all->busy) {
         struct reader *r = list_entry(pos, struct reader, link);
-        struct reading *reading = reading_take(r);
+        hand_back(r);
         reader_kill(r);
-        finish(reading, &f, /* killed= */ false);
     }
-    list_each (pos, &all->queue) {
+    while (!list_is_empty(&all->queue)) {
+        struct list *pos = list_first(&all->queue);
         list_remove(pos);
         finish(list_entry(pos, struct reading, link), &f, /* killed= */ false);
     }

@@ -41,3 +41,5 @@ struct readers_stats {
     uint64_t read, killed, started;
 };
 void readers_stats_get(const struct readers *r, struct readers_stats *ret_stats);
+/* The processes of the idle and the busy, at most so many.  Returns their number. */
+size_t readers_pids_get(const struct readers *r, int *pids, size_t most);

@@ -3,7 +3,8 @@
  * The reader has parsed hostile bytes, so what it answers may be anything.  It must hold that
  *  (1) nothing is taken that was not asked for, and no more of it than its buffer may hold,
  *  (2) an answer with another job's number, or more than an answer, is broken, and
- *  (3) the words of a fault reach people as text: UTF-8, one line, cut to length.
+ *  (3) the words of a fault reach people as text: UTF-8, one line, cut to length, and
+ *  (4) bytes in shared memory, which may change at any time, are copied once and not looked at.
  */
 #include "page/worker_int.h"
 
@@ -16,12 +17,15 @@ static uint32_t text_bytes(const char *s, size_t most)
     return len <= most ? (uint32_t)len : UINT32_MAX;
 }
 
-void frame_request_make(struct frame_request *h, uint64_t job, const struct page_wish *wish)
+void frame_request_make(
+        struct frame_request *h, uint64_t job, const struct page_wish *wish, uint16_t slot)
 {
     const struct page_source *s = &wish->source;
     *h = (struct frame_request){
             .magic = REQUEST_MAGIC,
-            .wishes = (wish->digest ? WISH_DIGEST : 0u) | (wish->text ? WISH_TEXT : 0u),
+            .wishes =
+                    (uint16_t)((wish->digest ? WISH_DIGEST : 0) | (wish->text ? WISH_TEXT : 0)),
+            .slot = slot,
             .job = job,
             .body_bytes = s->len,
             .type_bytes = text_bytes(s->content_type, FRAME_TYPE_MAX),
@@ -34,16 +38,20 @@ bool frame_request_is_sound(const struct frame_request *h)
     return h->magic == REQUEST_MAGIC && h->job != JOB_HELLO &&
            (h->type_bytes <= FRAME_TYPE_MAX || h->type_bytes == UINT32_MAX) &&
            (h->url_bytes <= FRAME_URL_MAX || h->url_bytes == UINT32_MAX) &&
-           h->body_bytes <= PAGE_BODY_MAX;
+           (h->slot == AREA_NO_SLOT ? h->body_bytes <= PAGE_BODY_MAX
+                                    : h->slot < AREA_SLOTS && h->body_bytes <= AREA_BODY_MAX);
 }
 
 void frame_answer_make(struct frame_answer *h, uint64_t job, const struct buf *digest,
-        const struct buf *text, const struct fault *f)
+        const struct buf *text, const struct fault *f, bool has_slot)
 {
     bool good = f->code == OK;
+    bool fits = has_slot && good && digest->len <= AREA_ANSWER_MAX &&
+                text->len <= AREA_ANSWER_MAX - digest->len;
     *h = (struct frame_answer){
             .magic = ANSWER_MAGIC,
-            .code = (uint32_t)f->code,
+            .code = (uint16_t)f->code,
+            .where = fits ? ANSWER_IN_SLOT : ANSWER_FOLLOWS,
             .job = job,
             .digest_bytes = good ? digest->len : 0,
             .text_bytes = good ? text->len : strlen(f->message),
@@ -54,10 +62,10 @@ void frame_answer_make(struct frame_answer *h, uint64_t job, const struct buf *d
  * ------------------------------------------------------------------------
  */
 
-void frame_reader_init(
-        struct frame_reader *r, uint64_t job, struct buf *digest, struct buf *text)
+void frame_reader_init(struct frame_reader *r, uint64_t job, struct buf *digest,
+        struct buf *text, const char *slot)
 {
-    *r = (struct frame_reader){.job = job, .digest = digest, .text = text};
+    *r = (struct frame_reader){.job = job, .digest = digest, .text = text, .slot = slot};
     buf_init(&r->message, MESSAGE_MAX);
     if (digest)
         buf_clear(digest);
@@ -86,11 +94,21 @@ static bool part_fits(struct buf *b, uint64_t bytes)
     return true;
 }
 
+static bool place_is_sound(const struct frame_reader *r)
+{
+    const struct frame_answer *h = &r->head;
+    if (h->where == ANSWER_FOLLOWS)
+        return true;
+    return h->where == ANSWER_IN_SLOT && r->slot && h->code == OK && /* (1) */
+           h->digest_bytes <= AREA_ANSWER_MAX &&
+           h->text_bytes <= AREA_ANSWER_MAX - h->digest_bytes;
+}
+
 static bool head_is_sound(struct frame_reader *r)
 {
     const struct frame_answer *h = &r->head;
     return h->magic == ANSWER_MAGIC && h->job == r->job && h->code < ERR_COUNT && /* (2) */
-           (h->code == OK || h->digest_bytes == 0) &&
+           place_is_sound(r) && (h->code == OK || h->digest_bytes == 0) &&
            part_fits(h->code == OK ? r->digest : NULL, h->digest_bytes) &&
            part_fits(text_of(r), h->text_bytes);
 }
@@ -105,6 +123,16 @@ static void settle(struct frame_reader *r)
     r->is_whole = !r->is_broken && r->head_got == sizeof r->head &&
                   (r->head.code != OK || part_is_whole(r->digest, r->head.digest_bytes)) &&
                   part_is_whole(text_of(r), r->head.text_bytes);
+}
+
+/* (4): what is kept and checked from here on is the copy. */
+static void take_from_slot(struct frame_reader *r)
+{
+    if (r->digest && !buf_append(r->digest, r->slot, (size_t)r->head.digest_bytes))
+        r->is_broken = true;
+    if (r->text &&
+            !buf_append(r->text, r->slot + r->head.digest_bytes, (size_t)r->head.text_bytes))
+        r->is_broken = true;
 }
 
 char *frame_reader_room(struct frame_reader *r, size_t *ret_bytes)
@@ -131,6 +159,8 @@ void frame_reader_got(struct frame_reader *r, size_t bytes)
         r->head_got += bytes;
         if (r->head_got == sizeof r->head)
             r->is_broken = !head_is_sound(r);
+        if (r->head_got == sizeof r->head && !r->is_broken && r->head.where == ANSWER_IN_SLOT)
+            take_from_slot(r);
     } else {
         struct buf *b = text_of(r);
         if (r->head.code == OK && !part_is_whole(r->digest, r->head.digest_bytes))

@@ -2,9 +2,12 @@
  *
  * A reader is this same program started again with a hidden word on its command line, an
  * empty environment and one socket.  It confines itself before it reads a byte: no files, no
- * network, no new processes, a dozen system calls, 512 MiB.  It is given one page at a time
- * and answers with a digest; a page that makes it crash or dawdle costs that reader and an
- * error of that page, nothing else.
+ * network, no new processes, a dozen system calls, 512 MiB.  It reads one page after the
+ * other and answers each with a digest; a page that makes it crash or dawdle costs that reader
+ * and an error of that page, nothing else.
+ *
+ * A few pages may be given at once, so that a reader need not wait for the next one: it takes
+ * them in order, and the oldest is always the one it is at, and the one to blame if it dies.
  *
  * The answer is believed in nothing: its lengths are checked here, a digest is to be opened
  * with page_digest_open, which checks its bounds, and text is to be checked for UTF-8.  An
@@ -55,18 +58,26 @@ struct page_wish {
     struct buf *text;          /* the decoded source, as page_decode gives it */
 };
 
-/* One at a time; the wish must stay until it is over. */
-void page_worker_give(struct page_worker *w, const struct page_wish *wish);
+enum { PAGE_WORKER_MOST = 8 }; /* pages that one reader can have at a time */
+
+/* Whether it can be given this one now.  What is not small is read alone: others would wait
+ * for it who knows how long. */
+bool page_worker_takes(const struct page_worker *w, const struct page_wish *wish);
 
 enum page_turn {
     PAGE_TURN_WRITE, /* more of the page can be handed over when the socket takes it */
     PAGE_TURN_READ,  /* the answer, or word that it is up, is still to come */
-    PAGE_TURN_DONE,  /* answered: `f` says OK or what is wrong with the page */
+    PAGE_TURN_DONE,  /* the oldest is answered: `f` says OK or what is wrong with the page */
     PAGE_TURN_DEAD,  /* the reader is of no use any more; `f` says why.  Free it. */
 };
 
-/* Goes on as far as it can without waiting.  With nothing given: READ until the reader is up
- * and confined, DONE once it is. */
+/* One that it takes; the wish must stay until it is over.  Says what to wait for: WRITE or
+ * READ. */
+enum page_turn page_worker_give(struct page_worker *w, const struct page_wish *wish);
+
+/* Goes on as far as it can without waiting, to the end of the oldest page at most: after a DONE
+ * of a page another turn is due at once, for there may be more, and no other sign of it.  With
+ * nothing given: READ until the reader is up and confined, DONE once it is. */
 enum page_turn page_worker_turn(struct page_worker *w, struct fault *f);
 
 /* How long a reader may take to come up, on a machine that is very busy. */

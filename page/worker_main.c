@@ -76,18 +76,25 @@ static bool get_part(struct inflow *in, struct buf *b, size_t bytes)
     return true;
 }
 
-static void answer(
-        uint64_t job, const struct buf *digest, const struct buf *text, struct fault *f)
+static void put_answer(const struct frame_answer *h, const struct buf *digest,
+        const struct buf *text, struct fault *f)
 {
-    struct frame_answer h;
-    frame_answer_make(&h, job, digest, text, f);
+    struct frame_answer head = *h;
     struct iovec parts[] = {
-            {&h, sizeof h}, {digest->data, digest->len}, {text->data, text->len}};
+            {&head, sizeof head}, {digest->data, digest->len}, {text->data, text->len}};
     if (f->code != OK) {
         parts[1].iov_len = 0;
         parts[2] = (struct iovec){f->message, strlen(f->message)};
     }
     put(parts, countof(parts));
+}
+
+static void answer_hello(struct fault *f)
+{
+    const struct buf none = {0};
+    struct frame_answer h;
+    frame_answer_make(&h, JOB_HELLO, &none, &none, f, /* has_slot= */ false);
+    put_answer(&h, &none, &none, f);
 }
 
 /* A page with more links than qsort sorts without asking how much memory there is. */
@@ -126,14 +133,17 @@ static void NORETURN lost(void)
     _exit(1);
 }
 
-void page_worker_enter(void)
+static struct area *enter(void)
 {
     struct fault f = {.code = OK};
-    const struct buf none = {0};
     int type;
     socklen_t len = sizeof type;
     if (getsockopt(WORKER_FD, SOL_SOCKET, SO_TYPE, &type, &len) != 0)
         lost();
+    struct area *area = area_map(WORKER_AREA_FD);
+    if (!area)
+        lost();
+    close(WORKER_AREA_FD);                    /* what is mapped stays */
     (void)prctl(PR_SET_NAME, "vigil-reader"); /* for people who look at processes */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);   /* (2): the socket tells as well */
     /* Memory once had is kept for the next page: getting it anew costs more than half of what
@@ -146,29 +156,38 @@ void page_worker_enter(void)
     warm_up();
     warm_up_sorting();
     if (sandbox_enter(&f) != OK) {
-        answer(JOB_HELLO, &none, &none, &f);
+        answer_hello(&f);
         _exit(1);
     }
-    answer(JOB_HELLO, &none, &none, &f);
+    answer_hello(&f);
+    return area;
+}
+
+void page_worker_enter(void)
+{
+    (void)enter();
 }
 
 struct desk { /* where a page lies while it is read */
     struct inflow in;
+    struct area *area;
+    struct area_slot *slot; /* of this page; NULL: it came over the socket */
     struct buf type, url, body, digest, text;
 };
 
 static bool get_page(const struct frame_request *h, struct desk *d)
 {
+    d->slot = h->slot == AREA_NO_SLOT ? NULL : &d->area->slots[h->slot];
     return (h->type_bytes == UINT32_MAX || get_part(&d->in, &d->type, h->type_bytes)) &&
            (h->url_bytes == UINT32_MAX || get_part(&d->in, &d->url, h->url_bytes)) &&
-           get_part(&d->in, &d->body, (size_t)h->body_bytes);
+           (d->slot || get_part(&d->in, &d->body, (size_t)h->body_bytes));
 }
 
 static void read_page(const struct frame_request *h, struct desk *d, struct fault *f)
 {
     struct page_source s = {
-            .bytes = buf_text(&d->body),
-            .len = d->body.len,
+            .bytes = d->slot ? d->slot->body : buf_text(&d->body),
+            .len = (size_t)h->body_bytes,
             .content_type = h->type_bytes == UINT32_MAX ? NULL : buf_text(&d->type),
             .url = h->url_bytes == UINT32_MAX ? NULL : buf_text(&d->url),
     };
@@ -180,10 +199,43 @@ static void read_page(const struct frame_request *h, struct desk *d, struct faul
         buf_clear(&d->text);
 }
 
-/* Memory that one large page needed goes back, so that idle readers are small. */
-static void clear_away(struct desk *d)
+static uint64_t newest(const struct desk *d)
 {
-    if (d->body.cap + d->digest.cap + d->text.cap < LARGE_BYTES)
+    return atomic_load_explicit(&d->area->given, memory_order_relaxed);
+}
+
+/* Whoever waits is woken in time to hand over more before this reader runs dry, and not more
+ * often: being woken costs more than all else here.  Answers in their slots are safe meanwhile,
+ * whatever the next page does to this reader. */
+static void ring(const struct desk *d, uint64_t job)
+{
+    uint64_t left = newest(d) - job;
+    char bell = FRAME_BELL;
+    struct iovec one = {&bell, 1};
+    if (left == 0 || left == PAGE_WORKER_MOST / 2)
+        put(&one, 1);
+}
+
+static void answer(struct desk *d, uint64_t job, struct fault *f)
+{
+    struct frame_answer h;
+    frame_answer_make(&h, job, &d->digest, &d->text, f, d->slot != NULL);
+    if (h.where == ANSWER_FOLLOWS) {
+        put_answer(&h, &d->digest, &d->text, f);
+        return;
+    }
+    memcpy(d->slot->answer, buf_text(&d->digest), d->digest.len);
+    memcpy(d->slot->answer + d->digest.len, buf_text(&d->text), d->text.len);
+    d->slot->head = h;
+    atomic_store_explicit(&d->slot->answered, job, memory_order_release);
+    ring(d, job);
+}
+
+/* Memory that a large page needed goes back, so that idle readers are small; but not while
+ * more pages wait, which may need as much. */
+static void clear_away(struct desk *d, uint64_t job)
+{
+    if (newest(d) != job || d->body.cap + d->digest.cap + d->text.cap < LARGE_BYTES)
         return;
     buf_done(&d->body);
     buf_done(&d->digest);
@@ -200,12 +252,12 @@ int page_worker_main(void)
             .text = {.max = FRAME_TEXT_MAX}};
     struct frame_request h;
 
-    page_worker_enter();
+    d.area = enter();
     while (get(&d.in, &h, sizeof h) && frame_request_is_sound(&h) && get_page(&h, &d)) {
         struct fault f = {.code = OK};
         read_page(&h, &d, &f);
-        answer(h.job, &d.digest, &d.text, &f);
-        clear_away(&d);
+        answer(&d, h.job, &f);
+        clear_away(&d, h.job);
     }
     _exit(0);
 }

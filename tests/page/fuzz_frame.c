@@ -1,8 +1,9 @@
 /* Any bytes, as the answer of a reader gone mad: taken within its bounds, or refused.
  *
  * The first byte says what was asked for, whether the head is mended (so that what lies behind
- * it is reached) and in what pieces the bytes arrive. */
-#define FUZZ_MUTATIONS 170000 /* a million frames in all: each costs a microsecond or two */
+ * it is reached), whether the answer may lie in shared memory, and in what pieces the bytes
+ * arrive. */
+#define FUZZ_MUTATIONS 125000 /* a million frames in all: each costs a microsecond or two */
 #include "tests/page/fuzz.h"
 #include "page/worker_int.h"
 
@@ -16,10 +17,11 @@ static void mend(uint8_t *bytes, size_t len)
     if (len < sizeof h)
         return;
     memcpy(&h, bytes, sizeof h);
-    frame_answer_make(&good, JOB, &none, &none, &fine);
+    frame_answer_make(&good, JOB, &none, &none, &fine, false);
     h.magic = good.magic;
     h.job = JOB;
     h.code %= ERR_COUNT + 1;
+    h.where %= ANSWER_IN_SLOT + 2;
     memcpy(bytes, &h, sizeof h);
 }
 
@@ -37,6 +39,16 @@ static void check_whole(const struct frame_reader *r)
         (void)!page_digest_open(life, r->digest->data, r->digest->len, &f, &d);
 }
 
+static char shared[AREA_ANSWER_MAX];
+
+/* What follows a head lies there just as well. */
+static void lay_out(const char *bytes, size_t len)
+{
+    size_t head = sizeof(struct frame_answer);
+    if (len > head)
+        memcpy(shared, bytes + head, len - head < sizeof shared ? len - head : sizeof shared);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     BUF(digest, DIGEST_MOST);
@@ -50,8 +62,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (data[0] & 4)
         mend((uint8_t *)bytes.data, bytes.len);
-    frame_reader_init(&r, JOB, data[0] & 1 ? &digest : NULL, data[0] & 2 ? &text : NULL);
-    size_t piece = (size_t)(data[0] >> 3) + 1, used = 0;
+    lay_out(bytes.data, bytes.len);
+    frame_reader_init(&r, JOB, data[0] & 1 ? &digest : NULL, data[0] & 2 ? &text : NULL,
+            data[0] & 128 ? shared : NULL);
+    size_t piece = (size_t)(data[0] >> 3 & 15) + 1, used = 0;
     while (used < bytes.len && (at = frame_reader_room(&r, &room))) {
         size_t n = bytes.len - used < piece ? bytes.len - used : piece;
         CHECK(room > 0);

@@ -311,18 +311,26 @@ static int misdeed_main(const char *name)
 
 static int status_of_misdeed(const char *name)
 {
-    int fds[2], status = -1;
+    int fds[2], area_fd, status = -1;
     char answer[4096];
+    struct area *area;
     CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+    CHECK(area_new(NULL, &area_fd, &area) == OK);
     pid_t pid = fork();
     if (pid == 0) {
         char program[] = "/proc/self/exe", word[] = "--misdeed";
+        CHECK(area_fd > WORKER_FD);
         dup2(fds[1], WORKER_FD);
-        closefrom(WORKER_FD + 1);
+        dup2(area_fd, WORKER_AREA_FD);
+        if (area_fd == WORKER_AREA_FD)
+            (void)fcntl(area_fd, F_SETFD, 0);
+        closefrom(WORKER_AREA_FD + 1);
         execl(program, program, word, name, (char *)NULL);
         _exit(1);
     }
     close(fds[1]);
+    close(area_fd);
+    area_free(area);
     while (read(fds[0], answer, sizeof answer) > 0)
         ;
     close(fds[0]);
@@ -376,7 +384,7 @@ static bool is_taken(const void *bytes, size_t len, struct buf *digest, struct f
     struct frame_reader r;
     size_t room;
     char *at;
-    frame_reader_init(&r, 7, digest, NULL);
+    frame_reader_init(&r, 7, digest, NULL, NULL);
     for (size_t used = 0; used < len && (at = frame_reader_room(&r, &room));) {
         size_t n = len - used < room ? len - used : room;
         memcpy(at, (const char *)bytes + used, n);
@@ -398,7 +406,7 @@ TEST(frames,
         char body[16];
     } a = {.body = "0123456789abcdef"};
     const struct buf sixteen = {.len = 16}, none = {0};
-    frame_answer_make(&a.h, 7, &sixteen, &none, &f);
+    frame_answer_make(&a.h, 7, &sixteen, &none, &f, false);
     EXPECT(is_taken(&a, sizeof a, &digest, &f) && digest.len == 16);
     EXPECT(!is_taken(&a, sizeof a - 1, &digest, &f));
 
@@ -431,7 +439,7 @@ TEST(words, "a reader's words reach people only as one line of text")
     static const char *const bad[] = {"a\nbcdefg", "a\033[2Jxyz", "\xff\xfe\xfd....."};
     struct fault f = {.code = ERR_LIMIT, .message = "too deep"};
     const struct buf none = {0};
-    frame_answer_make(&a.h, 7, &none, &none, &f);
+    frame_answer_make(&a.h, 7, &none, &none, &f, false);
     memcpy(a.words, "too deep", 8);
     struct fault told = {.code = OK};
     EXPECT(!is_taken(&a, sizeof a, &digest, &told));
