@@ -113,6 +113,7 @@ def _():
         db = server.database()
         with Vigil(db=db, args=["--set", "store.sweep_every=100ms"]) as v:
             small_web(site)
+            site.page("/still", step=1e9)  # fetched, and nothing new, each second
             v.add(site.sentinels())
             name = db.rsplit("/", 1)[1]
             kills, places = 0, points("ENGINE")
@@ -122,7 +123,7 @@ def _():
                     v.env["VIGIL_CRASH_POINT"] = f"{place}:{hit}"
                     v.start(wait=False)
                     try:
-                        code = v.engine.wait(60 * SLOW)
+                        code = v.engine.wait(60 * SLOW + 10 * hit)
                     except subprocess.TimeoutExpired:
                         raise AssertionError(f"it never came by {place}:{hit}\n" + v.output()[-1000:])
                     equal((place, hit, code), (place, hit, 137))
