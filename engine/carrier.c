@@ -269,26 +269,12 @@ static void publish(
 
 /* ---- settings ---- */
 
-/* The file of certificates a setting names; NULL: the system's are trusted. */
-static enum err ca_of(const struct settings *s, enum setting which, const char *name,
-        struct fault *f, const char **ret_file)
-{
-    const char *file = settings_text(s, which);
-    *ret_file = *file ? file : NULL;
-    if (!*file || access(file, R_OK) == 0)
-        return OK;
-    enum err e = fault_set(f, ERR_IO, "%s: cannot read the certificates in \"%.80s\": %s", name,
-            file, strerror(errno));
-    fault_hint(f, "Name a file in PEM form that the user Vigil runs as can read.");
-    return e;
-}
-
 static enum err start_web(struct carrier *c, const struct clock *clock, struct fault *f)
 {
     const struct settings *s = c->settings;
     const struct setting_value *own = &s->values[SETTING_NOTIFY_ALLOW];
     const char *ca;
-    enum err e = ca_of(s, SETTING_NOTIFY_CA, "notify.ca", f, &ca);
+    enum err e = settings_ca(s, SETTING_NOTIFY_CA, f, &ca);
     if (e)
         return e;
     struct fetch_options o = {
@@ -318,7 +304,7 @@ static enum err start_mail(struct carrier *c, const struct clock *clock, struct 
     c->user = *c->user ? c->user : NULL;
     enum err e = telling_secret(c->life, s, SETTING_NOTIFY_SMTP_PASSWORD, f, &c->password);
     if (!e)
-        e = ca_of(s, SETTING_NOTIFY_SMTP_CA, "notify.smtp_ca", f, &ca);
+        e = settings_ca(s, SETTING_NOTIFY_SMTP_CA, f, &ca);
     if (e)
         return e;
     if (*c->smtp && strncmp(c->smtp, "smtp://", 7) != 0 &&

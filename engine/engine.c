@@ -193,6 +193,10 @@ static const char *user_agent(struct engine *e)
 static enum err start_fetching(struct engine *e, struct fault *f)
 {
     const struct settings *s = e->settings;
+    const char *ca;
+    enum err err = settings_ca(s, SETTING_FETCH_CA, f, &ca);
+    if (err)
+        return err;
     struct fetch_options o = {
             .user_agent = user_agent(e),
             .allow = s->values[SETTING_FETCH_ALLOW].list,
@@ -210,6 +214,7 @@ static enum err start_fetching(struct engine *e, struct fault *f)
             .robots = (enum fetch_robots_use)settings_number(s, SETTING_FETCH_ROBOTS),
             .renderer = settings_text(s, SETTING_FETCH_RENDERER),
             .proxy = settings_text(s, SETTING_FETCH_PROXY),
+            .ca_file = ca,
             .clock = e->clock,
     };
     return fetch_new(e->arena, e->loop, &o, f, &e->fetch);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum type { SPAN, INT, BYTES, TEXT, SECRET, CIDRS, LEVEL, ZONE, ROBOTS, TYPE_COUNT };
 
@@ -335,6 +336,19 @@ int64_t settings_number(const struct settings *s, enum setting which)
 const char *settings_text(const struct settings *s, enum setting which)
 {
     return s->values[which].text;
+}
+
+enum err settings_ca(
+        const struct settings *s, enum setting which, struct fault *f, const char **ret_file)
+{
+    const char *file = settings_text(s, which);
+    *ret_file = *file ? file : NULL;
+    if (!*file || access(file, R_OK) == 0)
+        return OK;
+    enum err e = fault_set(f, ERR_IO, "%s: cannot read the certificates in \"%.80s\": %s",
+            rows[which].name, file, strerror(errno));
+    fault_hint(f, "Name a file in PEM form that the user Vigil runs as can read.");
+    return e;
 }
 
 /* A secret is shown as being there; the file it is in may be named. */

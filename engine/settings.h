@@ -44,6 +44,9 @@ MUST_USE enum err settings_allow(struct settings *s, const char *cidr, struct fa
 bool settings_is_default(const struct settings *s, const char *name);
 int64_t settings_number(const struct settings *s, enum setting which);
 const char *settings_text(const struct settings *s, enum setting which);
+/* The file of certificates a setting names; NULL: the system's are trusted. */
+MUST_USE enum err settings_ca(
+        const struct settings *s, enum setting which, struct fault *f, const char **ret_file);
 
 /* One row each: name, value, default, unit, origin, why. */
 void settings_print(const struct settings *s, struct buf *out);

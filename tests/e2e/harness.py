@@ -269,7 +269,7 @@ class Site:
     A page is text (200, text/html), or a function of the request handler that answers itself.
     """
 
-    def __init__(self, port=0):
+    def __init__(self, port=0, tls=None):
         self.pages, self.requests, self.connections = {}, [], []
         self.lock = threading.Lock()
         site = self
@@ -325,7 +325,9 @@ class Site:
 
         self.server = Server(("127.0.0.1", port), Handler)
         self.port = self.server.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}"
+        if tls:
+            self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
 
     def __enter__(self):
         threading.Thread(target=self.server.serve_forever, daemon=True).start()

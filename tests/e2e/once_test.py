@@ -1,6 +1,7 @@
 """vigil once: a round for cron."""
 import json
 from harness import *
+from receivers import Authority
 
 pg = shared(Postgres)
 site = shared(Site)
@@ -107,6 +108,25 @@ def _():
         equal(v.sql("SELECT count(*) FROM vigil.status"), "0")
         v.start()
         contains(v.run("once", "-", input=define("w", "/w"), code=2).stderr, "engine")
+
+
+@test("a site with an authority of one's own is read once fetch.ca names it, and not before")
+def _():
+    authority = Authority()
+    with Site(tls=authority.context()) as secure, fresh() as v:
+        secure.put("/a", "<p>one</p>")
+        text = f"CREATE SENTINEL inside USING {secure.url}/a MONITOR any change;\n"
+        with fresh() as stranger:
+            stranger.run("once", "-", input=text, code=2)
+            contains(stranger.rows("show", "inside")[0]["error"], "is not trusted")
+        equal(secure.requests, [])
+        trust = "--set", f"fetch.ca={authority.ca}"
+        v.run("once", *trust, "-", input=text)
+        secure.put("/a", "<p>two</p>")
+        contains(v.run("once", *trust, "-", input=text, code=3).stdout, "+ two")
+        said = v.run("once", "--set", "fetch.ca=/no/such.pem", "-", input=text, code=None)
+        equal(said.returncode != 0, True)
+        contains(said.stderr, 'fetch.ca: cannot read the certificates in "/no/such.pem"')
 
 
 main()
