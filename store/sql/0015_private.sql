@@ -21,9 +21,13 @@ $$;
 COMMENT ON FUNCTION vigil_kb.hold(text[], text) IS
     'Lets users see the rows of these tables for which the condition holds';
 
-SELECT vigil_kb.hold(ARRAY['sentinel_state', 'sight', 'telling', 'tell', 'change', 'notification'],
+SELECT vigil_kb.hold(ARRAY['sentinel_state', 'telling', 'change', 'notification'],
     'sentinel_id IN (SELECT s.id FROM vigil_kb.sentinel s)');
-SELECT vigil_kb.hold(ARRAY['page_state', 'version'], 'page_id IN (SELECT p.id FROM vigil_kb.page p)');
+
+-- What belongs to a page is theirs who watch it.  Not by way of vigil_kb.page: so the list of
+-- one's pages is made once a query, and not at all for those who see everything.
+SELECT vigil_kb.hold(ARRAY['page_state', 'version'], 'page_id IN (SELECT s.page_id FROM vigil_kb.sentinel s'
+    ' UNION ALL SELECT g.page_id FROM vigil_kb.sight g JOIN vigil_kb.sentinel s ON s.id = g.sentinel_id)');
 SELECT vigil_kb.hold(ARRAY['lane', 'told'], 'owner = session_user');
 
 -- ---- channel vigil_changes ----
