@@ -133,7 +133,8 @@ static void requested(const struct store_request *r, void *arg)
 static void availability(bool available, const char *why, void *arg)
 {
     struct engine *e = arg;
-    if (available == e->available)
+    bool was_available = e->available;
+    if (available && was_available)
         return;
     e->available = available;
     free(e->away_because);
@@ -146,9 +147,12 @@ static void availability(bool available, const char *why, void *arg)
         webpage_resume_postponed(e);
         engine_settle(e);
     } else {
-        e->away_since = engine_wall(e);
         e->away_because = strdup(why ? why : "no reason given");
-        log_warn("the database is away, fetching pauses: %s", e->away_because);
+        if (was_available)
+            e->away_since = engine_wall(e);
+        log_warn("%s: %s",
+                was_available ? "the database is away, fetching pauses" : "it is still away",
+                e->away_because);
     }
 }
 

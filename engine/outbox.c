@@ -9,6 +9,9 @@
  *      not wait for the disk.
  *  (3) A failed lane is left alone as notify_backoff says; its next message waits with it.
  *  (4) All times are the engine's clock.
+ *  (5) What the database refuses (not: what it cannot do just now) is asked again, but later
+ *      and later: neither is anything forgotten, nor does a message that was accepted and
+ *      cannot be recorded as such go out over and over.
  */
 #include "engine/outbox.h"
 #include "base/list.h"
@@ -27,6 +30,9 @@ enum { LANES_MAX = 512, CLAIM_LANES = 128 };
 
 /* The wall clock may be set while we sleep; a look now and then notices. */
 #define LONGEST_NAP MSEC_PER_HOUR
+
+/* Until a lane that somebody else has locked may be free again. */
+#define LOCK_NAP 50
 
 /* What one claim brought; goes with the last of its lanes. */
 struct batch {
@@ -64,7 +70,9 @@ struct outbox {
     size_t nlanes, flying;
     bool claiming, stirred, finishing, stopping;
     msec next_at;
-    struct loop_timer timer;
+    msec not_before;  /* no claim before: (5) */
+    unsigned refused; /* claims or settlings, in a row */
+    struct loop_timer timer, settle_again;
     uint64_t random;
 
     struct arena *marks_life;
@@ -124,6 +132,22 @@ static void add_mark(struct outbox *o, const struct store_mark *m)
     o->nmarks++;
 }
 
+/* (5) */
+static void was_refused(struct outbox *o)
+{
+    msec wait = MSEC_PER_SECOND << (o->refused < 6 ? o->refused : 6);
+    o->refused++;
+    o->not_before = wall(o) + wait;
+    o->stirred = true;
+}
+
+static void settle_again(struct loop_timer *t)
+{
+    struct outbox *o = container_of(t, struct outbox, settle_again);
+    settle(o);
+    pump(o);
+}
+
 static void settled(struct store_job *job)
 {
     struct settling *s = container_of(job, struct settling, job.job);
@@ -132,15 +156,23 @@ static void settled(struct store_job *job)
     if (job->err != OK && !o->stopping)
         log_error("what was delivered could not be recorded, and will be sent again: %s",
                 job->fault.message);
+    if (job->err != OK)
+        was_refused(o);
+    else
+        o->refused = 0;
+    bool is_left = false;
     for (size_t i = 0; i < s->job.nlanes; i++)
         if (job->err == OK && s->job.ret_left[i] && !o->stopping)
-            s->lanes[i]->is_over = true; /* somebody held it: next time */
+            s->lanes[i]->is_over = is_left = true; /* somebody held it: next time */
         else
             lane_free(s->lanes[i]);
     if (s->job.nlanes)
         o->stirred = true; /* what came while they were claimed is to be found */
     arena_free(s->life);
-    settle(o);
+    if (is_left)
+        loop_timer_set(o->o.loop, &o->settle_again, LOCK_NAP);
+    else
+        settle(o);
     pump(o);
 }
 
@@ -336,6 +368,7 @@ static void claimed(struct store_job *job)
     if (job->err != OK) {
         if (!o->stopping)
             log_error("what is owed to people cannot be read: %s", job->fault.message);
+        was_refused(o);
         arena_free(b->life);
         pump(o);
         return;
@@ -396,16 +429,18 @@ static void pump(struct outbox *o)
     if (o->stopping || o->claiming)
         return;
     msec now = wall(o);
-    bool due = o->stirred || now >= o->next_at;
-    if (due && o->nlanes < LANES_MAX) {
+    msec at = o->stirred ? now : o->next_at;
+    if (at < o->not_before)
+        at = o->not_before;
+    if (at <= now && o->nlanes < LANES_MAX) {
         claim(o);
         return;
     }
-    if (o->next_at == MSEC_NEVER || o->next_at <= now) { /* told when there is something */
+    if (at == MSEC_NEVER || at <= now) { /* told when there is something */
         loop_timer_stop(o->o.loop, &o->timer);
         return;
     }
-    msec wait = o->next_at - now;
+    msec wait = at - now;
     loop_timer_set(o->o.loop, &o->timer, wait < LONGEST_NAP ? wait : LONGEST_NAP);
 }
 
@@ -477,6 +512,7 @@ enum err outbox_start(struct arena *life, const struct outbox_options *options, 
     o->next_at = MSEC_NEVER;
     list_init(&o->lanes);
     loop_timer_init(&o->timer, due);
+    loop_timer_init(&o->settle_again, settle_again);
     CHECK(getrandom(&o->random, sizeof o->random, 0) == (ssize_t)sizeof o->random);
     enum err e = read_settings(o, f);
     if (!e)
@@ -533,6 +569,7 @@ void outbox_stop(struct outbox *o, msec patience)
         return;
     o->stopping = true;
     loop_timer_stop(o->o.loop, &o->timer);
+    loop_timer_stop(o->o.loop, &o->settle_again);
     run_while(o, is_flying, patience);
     if (o->store) {
         settle(o);

@@ -78,11 +78,25 @@ static bool world_find(
     return true;
 }
 
+static bool is_foreign(const struct planning *p, const struct sentinel *s)
+{
+    return p->c->only_own && strcmp(s->owner, p->c->owner) != 0;
+}
+
+static void belongs_to(const struct sentinel *s, struct fault *f)
+{
+    fault_set(f, ERR_NAME, "sentinel \"%s\" belongs to \"%s\"", s->name, s->owner);
+    fault_hint(f, "Ask its owner, or somebody with the role vigil_engine.");
+}
+
 static void world_each(void *arg, void (*visit)(void *ctx, const char *name), void *ctx)
 {
     struct planning *p = arg;
-    map_each (n, &p->c->directory->by_id)
-        visit(ctx, container_of(n, struct sentinel, by_id)->name);
+    map_each (n, &p->c->directory->by_id) {
+        const struct sentinel *s = container_of(n, struct sentinel, by_id);
+        if (!is_foreign(p, s)) /* what they may not see they did not mean */
+            visit(ctx, s->name);
+    }
 }
 
 /* ---- scripts ------------------------------------------------------------------------- */
@@ -132,6 +146,22 @@ static void plan_once(
         plan_statement(p, script, st);
 }
 
+/* Whoever inherits a definition reads it. */
+static void refuse_foreign_pages(struct planning *p, struct grammar_script *script)
+{
+    for (struct grammar_statement *st = script->statements; st; st = st->next)
+        for (unsigned i = 0; st->definition && i < st->definition->n_pages; i++) {
+            const struct grammar_page *page = &st->definition->pages[i];
+            const struct sentinel *s = page->sentinel ? subject_find(p, page->sentinel) : NULL;
+            struct fault f = {0};
+            if (!s || !is_foreign(p, s))
+                continue;
+            belongs_to(s, &f);
+            (void)grammar_complain(
+                    script, GRAMMAR_E040, page->pos, &f); /* told with the rest */
+        }
+}
+
 static void plan_script(struct planning *p, const char *file, const char *text, size_t len)
 {
     struct grammar_script *script;
@@ -149,6 +179,8 @@ static void plan_script(struct planning *p, const char *file, const char *text, 
             .each_name = world_each,
             .check_selector = question_check_selector,
     };
+    if (p->c->only_own)
+        refuse_foreign_pages(p, script);
     enum err checked = grammar_check(script, &world);
     for (struct grammar_diagnostic *d = script->diagnostics; d; d = d->next)
         answer_diagnostic(p, d);
@@ -295,17 +327,16 @@ static void plan_names(struct planning *p, const char *verb, const char *text)
 
 /* ---- whose sentinels ------------------------------------------------------------------ */
 
-/* Learning when something ends is no harm done to it. */
+/* Learning when something starts or ends is no harm done to it. */
 static void refuse_foreign(struct planning *p)
 {
     for (size_t i = 0; i < p->plan->nsteps; i++) {
         const struct request_subject *subject = &p->plan->subjects[i];
         const struct sentinel *s = subject->known;
         struct fault f = {0};
-        if (!s || subject->note_end || strcmp(s->owner, p->c->owner) == 0)
+        if (!s || subject->note_end || !is_foreign(p, s))
             continue;
-        fault_set(&f, ERR_NAME, "sentinel \"%s\" belongs to \"%s\"", s->name, s->owner);
-        fault_hint(&f, "Ask its owner, or somebody with the role vigil_engine.");
+        belongs_to(s, &f);
         wrong_name(p, &f);
     }
 }

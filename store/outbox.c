@@ -9,11 +9,17 @@
  *  (4) While a lane is claimed its row says that nothing is due.  So whoever owes something
  *      meanwhile writes to the row, and waits for us if we are settling it, or makes us wait;
  *      else both could go away believing that the other sees to it.
+ *  (5) What was passed over because it was locked is looked for again a second later: its
+ *      holder may roll back, be somebody who owes nothing, or the last transaction of an
+ *      engine that died.
  */
 #include "store/outbox_int.h"
 #include "base/str.h"
 
 enum { ARRAY_BYTES = 64 << 20 };
+
+/* Whoever lets go of a lane without owing anything in it does not tell us: (5). */
+static const msec look_again = MSEC_PER_SECOND;
 
 /* ---- rows ---- */
 
@@ -317,6 +323,7 @@ static enum err find_next(
     params_time(&p, job->now);
     params_int(&p, job->before_end);
     params_int(&p, job->gather);
+    params_int(&p, look_again);
     enum err e = conn_run(c, SQL_NEXT_DUE, &p, f, &r);
     if (!e)
         job->next_at = result_time(r, 0, 0);

@@ -5,6 +5,7 @@
  *      be done twice.
  *  (3) While the database is away, jobs wait; the writer is who says so to people and who
  *      starts a private server again.
+ *  (4) After a connection was lost the loop thread is told to look, whatever it was lost at.
  */
 #include "store/outbox_int.h"
 #include "base/lock.h"
@@ -39,7 +40,7 @@ struct store_outbox {
 };
 
 static const msec connect_within = 10 * MSEC_PER_SECOND;
-static const msec longest_nap = 5 * MSEC_PER_SECOND;
+static const msec longest_nap = MSEC_PER_SECOND;
 
 static void wake_thread(struct store_outbox *o)
 {
@@ -101,7 +102,15 @@ static void nap(struct store_outbox *o, msec span)
     lock_release(&o->lock);
 }
 
-/* False: given up. */
+static void stir(struct store_outbox *o)
+{
+    lock_take(&o->lock);
+    o->stirred = true;
+    lock_release(&o->lock);
+    loop_waker_wake(&o->waker);
+}
+
+/* False: given up.  What was said while nobody listened was not heard: (4). */
 static bool reconnect(struct store_outbox *o)
 {
     struct conn_target t;
@@ -110,8 +119,10 @@ static bool reconnect(struct store_outbox *o)
     for (msec span = 100; !atomic_load(&o->give_up);
             span = span * 2 < longest_nap ? span * 2 : longest_nap) {
         if (conn_open(&o->conn, &t, connect_within, &f) == OK &&
-                conn_run(&o->conn, SQL_LISTEN_OUTBOX, NULL, &f, NULL) == OK)
+                conn_run(&o->conn, SQL_LISTEN_OUTBOX, NULL, &f, NULL) == OK) {
+            stir(o);
             return true;
+        }
         conn_close(&o->conn);
         nap(o, span);
     }
@@ -184,14 +195,6 @@ static void finish(struct store_outbox *o, struct store_job *job)
     loop_waker_wake(&o->waker);
 }
 
-static void stir(struct store_outbox *o)
-{
-    lock_take(&o->lock);
-    o->stirred = true;
-    lock_release(&o->lock);
-    loop_waker_wake(&o->waker);
-}
-
 /* Nothing to do: waits for a job or for news of something owed. */
 static void idle(struct store_outbox *o)
 {
@@ -199,8 +202,7 @@ static void idle(struct store_outbox *o)
     bool notified = false;
     if (conn_wait(&o->conn, o->wake_fd, MSEC_NEVER, &f, &notified) != OK) {
         conn_close(&o->conn);
-        if (reconnect(o))
-            stir(o); /* what was said meanwhile was not heard */
+        (void)reconnect(o); /* false: the thread ends, and whoever ended it knows */
     }
     if (notified)
         stir(o);

@@ -444,8 +444,9 @@ struct store_request {
 struct store_writer_hooks {
     /* All on the loop thread. */
     void (*requested)(const struct store_request *r, void *arg);
-    /* The database went away (why) or is back.  Told once more, while it is away, when it
-     * will not come back: another engine has taken over the database. */
+    /* The database went away (why) or is back.  Told once more, while it is away, when there
+     * is another reason, also the one that it will not come back: another engine has taken
+     * over the database. */
     void (*availability)(bool available, const char *why, void *arg);
     void *arg;
 };

@@ -42,6 +42,7 @@ struct store_writer {
 
     /* loop thread */
     bool told_available, told_for_good;
+    char told_why[400];
 
     /* the thread */
     struct conn conn;

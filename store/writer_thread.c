@@ -33,7 +33,7 @@ static const msec longest_back_off = MSEC_PER_SECOND;
 void writer_unavailable(struct store_writer *w, const struct fault *why)
 {
     lock_take(&w->lock);
-    bool is_news = w->available;
+    bool is_news = w->available || strcmp(w->why, why->message) != 0;
     w->available = false;
     str_copy(w->why, sizeof w->why, why->message);
     lock_release(&w->lock);

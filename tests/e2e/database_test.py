@@ -1,11 +1,13 @@
 """The database goes away under a running engine: it pauses, says so, goes on, and its history
 is that of a run nobody disturbed."""
-import glob
 import re
 
 from history import *
+from database_server import Server
 
 STOPS = int(os.environ.get("VIGIL_TEST_STOPS", "12"))
+# A new connection has about twenty steps, a commit as many again and more.
+STEPS = [int(n) for n in os.environ.get("VIGIL_TEST_STEPS_CUT", "1 2 3 5 8 13 21 29 37").split()]
 
 
 def small_web(site, slow=True):
@@ -28,6 +30,12 @@ def bounded(grown):
 
 def stored(v):
     return int(v.sql("SELECT count(*) FROM vigil.versions"))
+
+
+def last_job(server):
+    """The number of the newest commit."""
+    return int(subprocess.run(["psql", "-XAtq", "-d", server.url, "-c", "SELECT job FROM vigil_kb.engine"],
+                              capture_output=True, text=True, check=True).stdout)
 
 
 def watched_until_back(v, seconds=60):
@@ -115,43 +123,6 @@ def _():
         equal(processes_of(v), [])
 
 
-class Server:
-    """A PostgreSQL of the test's own, on TCP, as --db names one."""
-
-    def __init__(self, home):
-        self.bin = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
-        self.data = os.path.join(home, "pg-of-the-test")
-        self.user = {"user": "postgres", "group": "postgres", "extra_groups": []} \
-            if os.geteuid() == 0 else {}
-        os.mkdir(self.data, 0o700)
-        if self.user:
-            shutil.chown(self.data, "postgres", "postgres")
-        self.port = free_port()
-        self.run("initdb", "-D", self.data, "-U", "vigil", "-A", "trust", "-N", "-E", "UTF8")
-        self.url = f"postgresql://vigil@127.0.0.1:{self.port}/postgres"
-        self.start()
-
-    def run(self, program, *args):
-        done = subprocess.run([os.path.join(self.bin, program), *args], cwd="/", text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, **self.user)
-        assert done.returncode == 0, f"{program} {args}: {done.stdout}"
-
-    def start(self):
-        self.run("pg_ctl", "start", "-w", "-D", self.data, "-l", self.data + "/log", "-o",
-                 f"-p {self.port} -c listen_addresses=127.0.0.1 -c fsync=off"
-                 f" -c unix_socket_directories={self.data}")
-
-    def stop(self, how):
-        self.run("pg_ctl", "stop", "-w", "-m", how, "-D", self.data)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        self.run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", self.data)
-
-
 @contextlib.contextmanager
 def external(slow=True):
     """A site, a database server of its own, and a Vigil that uses it."""
@@ -190,11 +161,12 @@ def _():
             equal(len(site.requests), asked)  # it pauses
             server.start()
             up = time.monotonic()
-            before_it = stored(v)
-            wait_until(lambda: stored(v) > before_it and v.status()["database"]["available"], 35,
-                       "it goes on")
-            print(f"# {how} stop for {down} s: first commit {time.monotonic() - up:.1f} s after"
-                  " the server was back")
+            first = last_job(server)
+            wait_until(lambda: last_job(server) > first, 35, "it goes on")
+            took = time.monotonic() - up
+            print(f"# {how} stop for {down} s: first commit {took:.1f} s after the server was back")
+            assert took < 2 * SLOW, took
+            wait_until(lambda: v.status()["database"]["available"])
             contains(v.output(), "the database is back")
         grown = resident(v) - before
         site.freeze()
@@ -305,6 +277,121 @@ def _():
         assert v.engine.poll() is None and v.engine.pid == engine
         print(f"# {cuts} cuts: {audit(v, site)}")
         assert cuts >= 30, cuts
+        v.stop()
+        proxy.close()
+
+
+class Steps:
+    """Between engine and server; knows where a message of the protocol begins and ends, and cuts
+    the engine's connections at one of those the writer sends."""
+
+    def __init__(self, port):
+        self.target = port
+        self.listener = socket.socket()
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen(64)
+        self.port = self.listener.getsockname()[1]
+        self.lock = threading.Lock()
+        self.pairs, self.left, self.deaf, self.cut_at = [], None, False, []
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                server = socket.create_connection(("127.0.0.1", self.target))
+                pair = {"client": client, "server": server, "deaf": False}
+                with self.lock:
+                    self.pairs.append(pair)
+                threading.Thread(target=self.up, args=(pair,), daemon=True).start()
+                threading.Thread(target=self.down, args=(pair,), daemon=True).start()
+
+    def messages(self, pair):
+        """What the client sends: (is it the engine's own, kind, bytes)."""
+        data, kind, ours = b"", None, False
+        while more := pair["client"].recv(65536):
+            data += more
+            while len(data) >= (at := 0 if kind is None else 1) + 4:
+                size = at + int.from_bytes(data[at:at + 4], "big")
+                if len(data) < size:
+                    break
+                message, data = data[:size], data[size:]
+                if kind is None and int.from_bytes(message[4:8], "big") == 196608:
+                    ours = b"vigil engine" in message
+                    kind = "startup"
+                    yield ours, kind, message
+                elif kind is None:
+                    yield False, "may it be TLS", message
+                else:
+                    yield ours, chr(message[0]), message
+
+    def up(self, pair):
+        with contextlib.suppress(OSError):
+            for ours, kind, message in self.messages(pair):
+                with self.lock:
+                    counts = ours and self.left is not None
+                    self.left = self.left - 1 if counts else self.left
+                    here = counts and self.left == 0
+                    if here:
+                        self.left = None
+                        pair["deaf"] = self.deaf
+                        self.cut_at.append(kind)
+                if here and not pair["deaf"]:
+                    break  # it never arrives
+                pair["server"].sendall(message)
+                if here:  # it arrives, and nobody hears what became of it
+                    time.sleep(0.05)
+                    break
+        self.end(pair)
+
+    def down(self, pair):
+        with contextlib.suppress(OSError):
+            while data := pair["server"].recv(65536):
+                if not pair["deaf"]:
+                    pair["client"].sendall(data)
+        if not pair["deaf"]:
+            self.end(pair)
+
+    def end(self, pair):
+        for s in (pair["client"], pair["server"]):
+            with contextlib.suppress(OSError):
+                s.shutdown(socket.SHUT_RDWR)
+
+    def cut_after(self, messages, deaf):
+        with self.lock:
+            self.left, self.deaf = messages, deaf
+
+    def is_cut(self):
+        with self.lock:
+            return self.left is None
+
+    def close(self):
+        self.listener.close()
+        for pair in self.pairs:
+            self.end(pair)
+
+
+@test("its connection cut at each step of the protocol, from the first word of a new one to the end"
+      " of a commit, before it arrives and after: nothing is lost or doubled")
+def _():
+    with external(slow=False) as (site, v, server):
+        proxy = Steps(server.port)
+        v.add(site.sentinels())
+        direct, v.args = v.args, ["--db", server.url.replace(str(server.port), str(proxy.port))]
+        v.start()
+        v.args = direct
+        engine = v.engine.pid
+        wait_until(lambda: stored(v) >= 3)
+        for step in STEPS:
+            for deaf in (False, True):
+                proxy.cut_after(step, deaf)
+                wait_until(proxy.is_cut, 20, f"it comes to step {step}")
+        assert v.engine.poll() is None and v.engine.pid == engine
+        site.freeze()
+        settle(v, site, 60)
+        kinds = {k: proxy.cut_at.count(k) for k in dict.fromkeys(proxy.cut_at)}
+        print(f"# {len(proxy.cut_at)} cuts at steps up to {max(STEPS)}: {kinds}: {audit(v, site)}")
+        equal(len(proxy.cut_at), 2 * len(STEPS))
         v.stop()
         proxy.close()
 

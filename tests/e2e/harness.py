@@ -51,6 +51,8 @@ def test(sentence):
 
 def main():
     only = sys.argv[1:]
+    # A shell that starts us in the background has us ignore SIGINT, and the engines with us.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     chosen = [(s, f) for s, f in _tests if not only or any(o in s for o in only)]
     failed = 0
     print(f"1..{len(chosen)}", flush=True)
