@@ -21,7 +21,7 @@ static void availability(bool available, const char *why, void *arg)
         s->back++;
         return;
     }
-    s->lost++;
+    s->lost += s->lost == s->back; /* told again when there is another reason */
     snprintf(s->why, sizeof s->why, "%s", why);
 }
 
