@@ -98,7 +98,7 @@ static void deliver(struct store_writer *w)
     lock_release(&w->lock);
 
     if (available != w->told_available || for_good != w->told_for_good ||
-            strcmp(why, w->told_why) != 0) {
+            (!available && strcmp(why, w->told_why) != 0)) {
         str_copy(w->told_why, sizeof w->told_why, why);
         w->told_available = available;
         w->told_for_good = for_good;

@@ -6,8 +6,8 @@
  *      started or while the connection was away.
  *  (3) A private server that died is started again before we try to connect.
  *  (4) A version that is asked for is read before what waits is written, which may take a
- * while; unless it is among that. (5) Under load a commit waits a moment for others to share
- * it; alone it never does.
+ *      while, unless it is among that.
+ *  (5) Under load a commit waits a moment for others to share it; alone it never does.
  */
 #include "store/writer.h"
 #include "base/crash.h"
