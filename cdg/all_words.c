@@ -1,6 +1,7 @@
 /* all words: the set of words, less the words of EXCEPT; with `counted`, how often each
  * occurs.  Words are compared as written, the exclusion is without regard to case. */
-#include "cdg/cdg_int.h"
+#include "base/map.h"
+#include "cdg/detect_int.h"
 
 struct excluded {
     struct map_node by_text;

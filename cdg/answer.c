@@ -1,5 +1,5 @@
 /* Answers: differences collected up to what a person could read, all of them counted. */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 void answer_unknown(struct answer *a, const char *reason)
 {

@@ -6,7 +6,7 @@
  *  (1) a change has something in its list, and
  *  (2) a tag that came or went with a text of its own is told by that text alone.
  */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 /* ---- texts ------------------------------------------------------------------------------- */
 

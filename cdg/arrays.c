@@ -5,7 +5,7 @@
  * shifts all that stand behind it, which makes `attributes` differ too; then there may be
  * no aligned element to list.
  */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 static bool differs(const struct question *q, enum page_array array)
 {

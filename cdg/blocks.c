@@ -7,7 +7,7 @@
  *  (2) a gap is cut at spaces, so that no word is.
  * A block of several texts is written out when somebody reads it, which is seldom.
  */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 /* What a span of blocks counts. */
 #define BLOCKS SPAN_NODES

@@ -9,7 +9,7 @@
  *  (3) the rows are those of the gaps and `margin` words around each, so that a row of at
  *      most margin + 1 words that is not in them occurs as often in both.
  */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 static void gap_words(
         struct vocabulary_filling *f, const struct blocks *b, const struct gap *g, int side)

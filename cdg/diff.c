@@ -9,7 +9,8 @@
  * Comparing words is bounded too: once WORK_MAX is used up, nothing more is paired, and the
  * result says that it is coarse.
  */
-#include "cdg/cdg_int.h"
+#include "base/map.h"
+#include "cdg/detect_int.h"
 
 #define WORK_MAX ((uint64_t)40 * 1000 * 1000)
 enum { LISTS_SHORT = 1500 }; /* what few.c takes on */

@@ -1,5 +1,5 @@
 /* Elements of a digest as items that can be compared, and their texts. */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 /* name="value" */
 static struct str attribute_text(const struct page_digest *d, uint32_t attr, struct arena *life)

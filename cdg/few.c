@@ -10,7 +10,7 @@
  *      differences that remain; and
  *  (2) sequences that differ in more than FEW places are left to others.
  */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 enum { FEW = 1500, ROWS_FIRST = 16 * 1024 };
 #define UNREACHED INT64_MAX

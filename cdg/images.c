@@ -1,6 +1,6 @@
 /* images: the set of addresses a page takes images from.  What an unchanged address
  * answers is not looked at, and neither are alternative texts and sizes. */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 static void compare(const struct question *q, struct answer *a)
 {

@@ -8,7 +8,7 @@
  * Whose keywords changed at all is found for all members of a group together
  * (keyword_index.c); only in a region, where the words are its own, each is looked for.
  */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 /* ---- reading keywords -------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* The table of kinds, and what holds for the arguments of them all. */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 #include <ctype.h>
 
 #define KIND(ident, name_, form_, help_) extern const struct cdg_kind cdg_kind_##ident;

@@ -7,7 +7,7 @@
  * (symbols that occur once on either side, in the same order), and a piece that is still
  * too large is left unmatched: a correct difference, though not the smallest.
  */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 enum { CELLS_MAX = 6 * 1000 * 1000, SMALL = 1000 };
 

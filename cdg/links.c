@@ -1,6 +1,6 @@
 /* links: the set of addresses a page links to.  Order, repetition and link text do not
  * count; there are no updates and no moves. */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 static void compare(const struct question *q, struct answer *a)
 {

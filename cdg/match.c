@@ -11,6 +11,7 @@
  * Most of a new version is identical with what stands in the same place of the old one, so
  * subtrees are compared node by node (same.c), and looked for elsewhere only then (twins.c).
  */
+#include "base/map.h"
 #include "cdg/match.h"
 
 /* ---- trees ------------------------------------------------------------------------------- */

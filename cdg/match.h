@@ -1,6 +1,6 @@
 /* match -- what matching the trees of a pair is made of: match.c, same.c, twins.c. */
 #pragma once
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 /* ---- same.c: whether nodes of two digests are the same ----------------------------------- */
 

@@ -6,7 +6,7 @@
  *      a text and the page still has others: then it is lost, and that is not a change;
  *  (2) an object that neither version has cannot be compared.
  */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 struct object_kind {
     const char *noun;

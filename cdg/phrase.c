@@ -5,7 +5,7 @@
  *  (2) a passage of which no three words in a row are left has disappeared; and
  *  (3) one whose text is gone while words of it are left is lost, and that is no change.
  */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 static bool keeps(const struct cdg_leaf *leaf)
 {

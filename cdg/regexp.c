@@ -1,6 +1,6 @@
 /* regexp: what a regular expression matches, on the decoded source or on the text as it is
  * read (a line for each block).  The matches are a sequence like any other. */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 static enum err check(const struct cdg_leaf *leaf, struct fault *f)
 {

@@ -9,7 +9,7 @@
  *  (3) looking ahead costs no more than a few looks for each node: what is left is in no span,
  *      which costs time and changes no answer.
  */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 enum { AHEAD = 24, ROW = 3, LOOKS = 8, LOOKS_LEAST = 2000 };
 

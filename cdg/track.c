@@ -11,7 +11,7 @@
  *  (5) a page without any three words in a row of B, p or E has lost the phrase itself.
  * A side without words is the edge of the page.  Words are compared as they are written.
  */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -7,6 +7,7 @@
  *      the first of all that are free; and
  *  (2) time stays in proportion to the pages.
  */
+#include "base/map.h"
 #include "cdg/match.h"
 
 enum { SHAPES_BITS = 12, SHAPES = 1 << SHAPES_BITS, CHILDREN_MAX = 256, ROW_MAX = 1000 };

@@ -4,7 +4,7 @@
  * once; a question is then a look at this table.  Words are compared as they are written,
  * or folded, by who asks.
  */
-#include "cdg/cdg_int.h"
+#include "cdg/detect_int.h"
 
 /* ---- the table --------------------------------------------------------------------------- */
 
