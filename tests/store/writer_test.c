@@ -386,13 +386,23 @@ TEST(stop, "stopping finishes what is pending when the database answers")
     expect_chain(&x, w, 100);
 }
 
+static bool is_dead(void *arg)
+{
+    return !process_is_alive(*(pid_t *)arg);
+}
+
 TEST(stop_restarts, "stopping starts a dead server once more for what is pending")
 {
     FIXTURE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct work *w = new_work(&x);
     REQUIRE(fixture_writer(&x, NULL) == OK);
+    /* The writer's backend would do the work yet if it got it before it notices. */
+    pid_t backend = (pid_t)sql_int(&x, "SELECT pid FROM pg_stat_activity"
+                                       " WHERE application_name = 'vigil engine'");
     EXPECT(kill(fixture_server(&x), SIGKILL) == 0);
+    EXPECT(eventually(is_dead, &backend, 10 * MSEC_PER_SECOND));
+    sql(&x, "SELECT 1"); /* our own connection notices, too */
     submit(&x, w, 0, 10);
     EXPECT_INT(store_writer_stop(x.writer, 30 * MSEC_PER_SECOND), 0);
     x.writer = NULL;
