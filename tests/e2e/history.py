@@ -45,6 +45,15 @@ class Counter:
         self.filler = "".join(f"<p>line {i} of a long page</p>\n" for i in range(4000)) \
             if kind == "slow" else ""
 
+    def unseen(self, n):
+        """A comment of which half is new every other time, so that the page is soon kept whole again,
+        and what was whole before becomes a delta."""
+        if self.kind != "etag":
+            return ""
+        text = "".join(hashlib.sha256(f"{i}".encode()).hexdigest() for i in range(50)) + \
+            "".join(hashlib.sha256(f"{n // 2} {i}".encode()).hexdigest() for i in range(50))
+        return f"<!-- {text} -->\n"
+
     def state(self, n):
         """What of n can be seen: (counter, link, number of items)."""
         n = n % 3 if self.kind == "flip" else n
@@ -53,7 +62,7 @@ class Counter:
     def body(self, n):
         count, link, items = self.state(n)
         return (f"<html><head><title>{self.name}</title></head><body><h1>{self.name}</h1>\n"
-                f"<p>version {count}</p>\n{self.filler}"
+                f"<p>version {count}</p>\n{self.unseen(count)}{self.filler}"
                 f"<p><a href='/l/{link}'>more</a> <a href=/home>home</a></p>\n<ul>"
                 + "".join(f"<li>item {i}</li>" for i in range(items)) + "</ul></body></html>\n")
 
