@@ -81,6 +81,11 @@ static size_t plain_length(const char *s, size_t len)
         if (!all_plain(x))
             break;
     }
+    if (i < len && len >= sizeof x) { /* the last eight, some of them again */
+        memcpy(&x, s + len - sizeof x, sizeof x);
+        if (len - i < sizeof x && all_plain(x))
+            return len;
+    }
     while (i < len && (signed char)s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7F)
         i++; /* bytes above ASCII are negative */
     return i;
@@ -105,6 +110,16 @@ static size_t unescaped_length(const char *s, size_t len)
 
 static void write_escaped(struct buf *out, struct str s)
 {
+    if (s.len + 2 <= out->max - out->len && unescaped_length(s.ptr, s.len) == s.len &&
+            buf_reserve(out, s.len + 2)) {
+        char *at = out->data + out->len;
+        at[0] = at[s.len + 1] = '"';
+        if (s.len)
+            memcpy(at + 1, s.ptr, s.len);
+        at[s.len + 2] = 0;
+        out->len += s.len + 2;
+        return;
+    }
     buf_putc(out, '"');
     for (size_t i = 0; i < s.len;) {
         size_t plain = unescaped_length(s.ptr + i, s.len - i);
