@@ -65,6 +65,19 @@ static size_t blocks_fill(const struct page_digest *d, struct arena *life, struc
     return n;
 }
 
+/* Most that differ begin or end with other texts, and need not be written out to know it. */
+static bool may_be_equal(const struct blocks *b, const struct block *x, const struct block *y)
+{
+    struct str s = b->d[0]->text_of[x->from], t = b->d[1]->text_of[y->from];
+    size_t n = s.len < t.len ? s.len : t.len;
+
+    if (same_front(s.ptr, t.ptr, n) < n)
+        return false;
+    s = b->d[0]->text_of[x->end - 1];
+    t = b->d[1]->text_of[y->end - 1];
+    return same_back(s, t) == (s.len < t.len ? s.len : t.len);
+}
+
 /* Texts of a block one by one, most of the time cut alike in both. */
 static bool blocks_equal(const void *arg, size_t old, size_t new_)
 {
@@ -72,6 +85,8 @@ static bool blocks_equal(const void *arg, size_t old, size_t new_)
     const struct block *x = &b->all[0][old], *y = &b->all[1][new_];
 
     if (x->len != y->len)
+        return false;
+    if (!may_be_equal(b, x, y))
         return false;
     if (x->end - x->from != y->end - y->from)
         return str_same(block_text(b, false, old), block_text(b, true, new_));
@@ -133,7 +148,7 @@ static size_t blocks_run(const void *arg, size_t old, size_t new_)
 static void blocks_match(struct blocks *b)
 {
     struct lcs_pair pair = {b->count[0], b->count[1], blocks_equal, b, 0, blocks_run,
-            {b->prints[0], b->prints[1]}, {NULL, NULL}};
+            {b->prints[0], b->prints[1]}, {NULL, NULL}, {b->spans, b->nspans, BLOCKS}};
 
     b->exact = lcs_match_few(&pair, b->match);
     if (b->exact)
