@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "cdg/match.h"
 
-enum { SHAPES_BITS = 12, SHAPES = 1 << SHAPES_BITS, CHILDREN_MAX = 256, ROW_MAX = 1000 };
+enum { SHAPES_BITS = 10, SHAPES = 1 << SHAPES_BITS, CHILDREN_MAX = 256, ROW_MAX = 1000 };
 enum { LARGE = 64, SCANS_MAX = 24 }; /* subtrees of that many nodes are looked for one by one */
 
 struct keyed {
