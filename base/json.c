@@ -58,32 +58,36 @@ void json_array_end(struct json *j)
 #define EACH_BYTE 0x0101010101010101u
 #define HIGH_BITS 0x8080808080808080u
 
-/* Whether eight bytes are plain ASCII without control characters, quotes and backslashes. */
-static bool all_plain(uint64_t x)
+/* The high bits of those of eight bytes that are not plain ASCII, or are control characters,
+ * quotes or backslashes; right up to the first of them. */
+static uint64_t not_plain(uint64_t x)
 {
     uint64_t quote = x ^ EACH_BYTE * '"', slash = x ^ EACH_BYTE * '\\',
              del = x ^ EACH_BYTE * 0x7F;
     uint64_t below = EACH_BYTE * 0x7F; /* added, it sets the high bit of all but zero bytes */
 
-    return !(x & HIGH_BITS) &&
-           ((x + EACH_BYTE * (0x80 - ' ')) & (quote + below) & (slash + below) & (del + below) &
-                   HIGH_BITS) == HIGH_BITS;
+    return (x | ~((x + EACH_BYTE * (0x80 - ' ')) & (quote + below) & (slash + below) &
+                        (del + below))) &
+           HIGH_BITS;
 }
 
 /* How many bytes from here on stand in JSON as they are: most of all there is. */
 static size_t plain_length(const char *s, size_t len)
 {
     size_t i = 0;
-    uint64_t x;
+    uint64_t x, stops;
 
     for (; i + sizeof x <= len; i += sizeof x) {
         memcpy(&x, s + i, sizeof x);
-        if (!all_plain(x))
+        stops = not_plain(x);
+        if (stops && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+            return i + (size_t)__builtin_ctzll(stops) / 8;
+        if (stops)
             break;
     }
-    if (i < len && len >= sizeof x) { /* the last eight, some of them again */
+    if (i < len && i > 0 && len - i < sizeof x) { /* the last eight, some of them again */
         memcpy(&x, s + len - sizeof x, sizeof x);
-        if (len - i < sizeof x && all_plain(x))
+        if (not_plain(x) == 0)
             return len;
     }
     while (i < len && (signed char)s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7F)

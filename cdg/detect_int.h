@@ -368,12 +368,15 @@ struct leaf_hits *keyword_hits_of(const struct keyword_hits *h, const struct cdg
 
 /* ---- elements: elements.c ---------------------------------------------------------------- */
 
+enum { ELEMENTS_PAGE = 64 };
+
 /* The elements of a digest as items, each written out when it is asked for. */
 struct elements {
     const struct page_digest *d;
     struct arena *life;
-    struct diff_item **items; /* "<a href=\"x\">", parts: name, then each attribute */
-    uint32_t *node;           /* by item */
+    /* "<a href=\"x\">", parts: name, then each attribute; a page for so many */
+    struct diff_item ***pages; /* NULL: nobody asked for any of them, or for this one */
+    uint32_t *node;            /* by item */
     size_t count;
 };
 

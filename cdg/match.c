@@ -270,15 +270,19 @@ static void queue_put_children(struct queue *q, uint32_t from, uint32_t to)
 static void pair_subtrees(struct matching *m, uint32_t old, uint32_t new_)
 {
     uint32_t n = m->new_.d->end[new_] - new_;
+    const uint32_t *tags = m->new_.d->tags + new_; /* texts are texts in both */
+    uint32_t *restrict old_match = m->old.match + old, *restrict match = m->new_.match + new_;
     bool whole = true;
 
     for (uint32_t s = 0; s < n; s++) {
-        if (!is_free(&m->new_, new_ + s))
+        if (tags[s] == 0 || match[s] != NO_NODE)
             continue;
-        if (is_free(&m->old, old + s))
-            pair_up(m, old + s, new_ + s);
-        else
+        if (old_match[s] == NO_NODE) {
+            old_match[s] = new_ + s;
+            match[s] = old + s;
+        } else {
             whole = false;
+        }
     }
     m->new_.whole[new_] = whole;
 }
