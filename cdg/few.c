@@ -354,6 +354,36 @@ static void match_spans(const struct lcs_pair *p, uint32_t *match)
         match[j] = LCS_NONE;
 }
 
+/* Whether a span is matched with itself: its ends are, so all of it is, or more could be. */
+static bool is_whole(const struct span *k, const uint32_t *found)
+{
+    uint32_t a = k->at[SPAN_NODES][0], b = k->at[SPAN_NODES][1], n = k->len[SPAN_NODES];
+
+    return n && found[b] == a && found[b + n - 1] == a + n - 1;
+}
+
+/* The match of what was kept as one of all; what was left out is told already. */
+static void kept_tell(const struct kept *k, const uint32_t *found, uint32_t *match)
+{
+    size_t n = 0;
+
+    for (size_t j = 0; j < k->count[1];) {
+        const struct span *row = n < k->p->spans.count ? &k->spans[n] : NULL;
+        if (row && row->at[SPAN_NODES][1] <= j) {
+            n++;
+            if (is_whole(row, found)) {
+                uint32_t a = k->item[0][row->at[SPAN_NODES][0]], b = k->item[1][j];
+                for (uint32_t i = 0; i < row->len[SPAN_NODES]; i++)
+                    match[b + i] = a + i;
+                j += row->len[SPAN_NODES];
+            }
+            continue;
+        }
+        match[k->item[1][j]] = found[j] == LCS_NONE ? LCS_NONE : k->item[0][found[j]];
+        j++;
+    }
+}
+
 static bool match_kept(const struct lcs_pair *p, uint32_t *match)
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "few");
@@ -381,8 +411,7 @@ static bool match_kept(const struct lcs_pair *p, uint32_t *match)
     for (size_t i = 0; i < s->count; i++)
         if (s->of_b[i])
             match[s->item[i]] = LCS_NONE;
-    for (size_t j = 0; j < k.count[1]; j++)
-        match[k.item[1][j]] = found[j] == LCS_NONE ? LCS_NONE : k.item[0][found[j]];
+    kept_tell(&k, found, match);
     return true;
 }
 
