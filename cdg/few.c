@@ -241,14 +241,22 @@ static void apart_fill(struct apart *s, const struct lcs_pair *p, bool of_b)
         apart_add(s, p, of_b, i);
 }
 
-/* Who of them is equal to an item in a span, which stands at a and b. */
-static void meet(struct apart *s, const struct lcs_pair *p, size_t a, size_t b, uint32_t print)
+/* Who of them is equal to an item in a span, which stands at a and b, is not looked for again:
+ * who is equal to him is equal to that item too. */
+static inline void meet(
+        struct apart *s, const struct lcs_pair *p, size_t a, size_t b, uint32_t print)
 {
-    for (uint16_t n = s->first[print % APART_SLOTS]; n; n = s->next[n - 1]) {
-        size_t i = n - 1u;
-        if (s->print[i] == print && !s->meets[i])
-            s->meets[i] = s->of_b[i] ? p->equal(p->arg, a, s->item[i])
-                                     : p->equal(p->arg, s->item[i], b);
+    uint16_t *link = &s->first[print % APART_SLOTS];
+
+    while (*link) {
+        size_t i = *link - 1u;
+        if (s->print[i] == print && (s->of_b[i] ? p->equal(p->arg, a, s->item[i])
+                                                : p->equal(p->arg, s->item[i], b))) {
+            s->meets[i] = true;
+            *link = s->next[i];
+        } else {
+            link = &s->next[i];
+        }
     }
 }
 
@@ -263,21 +271,29 @@ static void meet_each_other(struct apart *s, const struct lcs_pair *p)
         }
 }
 
-static void apart_meet(struct apart *s, const struct lcs_pair *p)
+/* Made once for prints and once for texts, the other being NULL: most are nobody's. */
+static inline void meet_rows(struct apart *s, const struct lcs_pair *p, const uint32_t *prints,
+        const struct str *texts)
 {
-    const uint32_t *prints = p->prints[1];
-    const struct str *texts = p->texts[1];
     enum span_of of = p->spans.of;
 
     for (size_t n = 0; n < p->spans.count; n++) {
         const struct span *k = &p->spans.all[n];
-        size_t a = k->at[of][0], b = k->at[of][1];
-        for (size_t end = b + k->len[of]; b < end; a++, b++) {
-            uint32_t print = prints ? prints[b] : (uint32_t)texts[b].len;
+        size_t a = k->at[of][0], b = k->at[of][1], len = k->len[of];
+        for (size_t i = 0; i < len; i++) {
+            uint32_t print = prints ? prints[b + i] : (uint32_t)texts[b + i].len;
             if (s->first[print % APART_SLOTS])
-                meet(s, p, a, b, print);
+                meet(s, p, a + i, b + i, print);
         }
     }
+}
+
+static void apart_meet(struct apart *s, const struct lcs_pair *p)
+{
+    if (p->prints[1])
+        meet_rows(s, p, p->prints[1], NULL);
+    else
+        meet_rows(s, p, NULL, p->texts[1]);
     meet_each_other(s, p);
 }
 
@@ -343,12 +359,13 @@ static void match_spans(const struct lcs_pair *p, uint32_t *match)
 
     for (size_t n = 0; n < p->spans.count; n++) {
         const struct span *k = &p->spans.all[n];
-        uint32_t a = k->at[p->spans.of][0], b = k->at[p->spans.of][1];
+        uint32_t a = k->at[p->spans.of][0], b = k->at[p->spans.of][1],
+                 len = k->len[p->spans.of];
         for (; j < b; j++)
             match[j] = LCS_NONE;
-        for (uint32_t i = 0; i < k->len[p->spans.of]; i++)
+        for (uint32_t i = 0; i < len; i++)
             match[b + i] = a + i;
-        j += k->len[p->spans.of];
+        j += len;
     }
     for (; j < p->nb; j++)
         match[j] = LCS_NONE;
@@ -372,10 +389,11 @@ static void kept_tell(const struct kept *k, const uint32_t *found, uint32_t *mat
         if (row && row->at[SPAN_NODES][1] <= j) {
             n++;
             if (is_whole(row, found)) {
-                uint32_t a = k->item[0][row->at[SPAN_NODES][0]], b = k->item[1][j];
-                for (uint32_t i = 0; i < row->len[SPAN_NODES]; i++)
+                uint32_t a = k->item[0][row->at[SPAN_NODES][0]], b = k->item[1][j],
+                         len = row->len[SPAN_NODES];
+                for (uint32_t i = 0; i < len; i++)
                     match[b + i] = a + i;
-                j += row->len[SPAN_NODES];
+                j += len;
             }
             continue;
         }
