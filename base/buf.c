@@ -75,11 +75,19 @@ bool buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, again);
+    size_t room = b->overflowed || !b->data ? 0 : b->cap - b->len; /* it mostly fits */
+    int n = vsnprintf(room ? b->data + b->len : NULL, room, fmt, again);
     va_end(again);
     CHECK(n >= 0);
-    if (!buf_reserve(b, (size_t)n))
+    if (!buf_reserve(b, (size_t)n)) {
+        if (room)
+            b->data[b->len] = 0;
         return false;
+    }
+    if ((size_t)n < room) {
+        b->len += (size_t)n;
+        return true;
+    }
     vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
     b->len += (size_t)n;
     return true;

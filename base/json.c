@@ -58,28 +58,37 @@ void json_array_end(struct json *j)
 #define EACH_BYTE 0x0101010101010101u
 #define HIGH_BITS 0x8080808080808080u
 
-/* Whether eight bytes are plain ASCII without control characters, quotes and backslashes. */
-static bool all_plain(uint64_t x)
+/* The high bits of those of eight bytes that are not plain ASCII, or are control characters,
+ * quotes or backslashes; right up to the first of them. */
+static uint64_t not_plain(uint64_t x)
 {
     uint64_t quote = x ^ EACH_BYTE * '"', slash = x ^ EACH_BYTE * '\\',
              del = x ^ EACH_BYTE * 0x7F;
     uint64_t below = EACH_BYTE * 0x7F; /* added, it sets the high bit of all but zero bytes */
 
-    return !(x & HIGH_BITS) &&
-           ((x + EACH_BYTE * (0x80 - ' ')) & (quote + below) & (slash + below) & (del + below) &
-                   HIGH_BITS) == HIGH_BITS;
+    return (x | ~((x + EACH_BYTE * (0x80 - ' ')) & (quote + below) & (slash + below) &
+                        (del + below))) &
+           HIGH_BITS;
 }
 
 /* How many bytes from here on stand in JSON as they are: most of all there is. */
 static size_t plain_length(const char *s, size_t len)
 {
     size_t i = 0;
-    uint64_t x;
+    uint64_t x, stops;
 
     for (; i + sizeof x <= len; i += sizeof x) {
         memcpy(&x, s + i, sizeof x);
-        if (!all_plain(x))
+        stops = not_plain(x);
+        if (stops && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+            return i + (size_t)__builtin_ctzll(stops) / 8;
+        if (stops)
             break;
+    }
+    if (i < len && i > 0 && len - i < sizeof x) { /* the last eight, some of them again */
+        memcpy(&x, s + len - sizeof x, sizeof x);
+        if (not_plain(x) == 0)
+            return len;
     }
     while (i < len && (signed char)s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7F)
         i++; /* bytes above ASCII are negative */
@@ -105,6 +114,16 @@ static size_t unescaped_length(const char *s, size_t len)
 
 static void write_escaped(struct buf *out, struct str s)
 {
+    if (s.len + 2 <= out->max - out->len && unescaped_length(s.ptr, s.len) == s.len &&
+            buf_reserve(out, s.len + 2)) {
+        char *at = out->data + out->len;
+        at[0] = at[s.len + 1] = '"';
+        if (s.len)
+            memcpy(at + 1, s.ptr, s.len);
+        at[s.len + 2] = 0;
+        out->len += s.len + 2;
+        return;
+    }
     buf_putc(out, '"');
     for (size_t i = 0; i < s.len;) {
         size_t plain = unescaped_length(s.ptr + i, s.len - i);

@@ -159,7 +159,8 @@ static void compare_content(const struct question *q, struct answer *answer)
         return;
     struct texts t = {q->old->digest, q->new_->digest, spans_of(q)};
     struct diff_input in = {t.old->texts, t.new_->texts, texts_equal, text_item, &t, NULL,
-            texts_run, {NULL, NULL}, {t.old->text_of, t.new_->text_of}};
+            texts_run, {NULL, NULL}, {t.old->text_of, t.new_->text_of},
+            {t.spans->all, t.spans->count, SPAN_TEXTS}};
     struct diff d;
 
     diff_compare(&in, q->life, &d);

@@ -53,9 +53,10 @@ static size_t blocks_fill(const struct page_digest *d, struct arena *life, struc
     uint32_t *prints = *ret_prints = arena_alloc(life, (n + 1) * sizeof *prints);
     n = 0;
 
-    for (uint32_t i = 0; i < d->texts; n++) {
+    const uint8_t *begins = d->text_block;
+    for (uint32_t i = 0, texts = d->texts; i < texts; n++) {
         uint32_t from = i;
-        while (++i < d->texts && !d->text_block[i])
+        while (++i < texts && !begins[i])
             ;
         all[n] = (struct block){
                 from, i, block_length(d, from, i), i == from + 1 ? d->text_of[from].ptr : NULL};
@@ -65,6 +66,19 @@ static size_t blocks_fill(const struct page_digest *d, struct arena *life, struc
     return n;
 }
 
+/* Most that differ begin or end with other texts, and need not be written out to know it. */
+static bool may_be_equal(const struct blocks *b, const struct block *x, const struct block *y)
+{
+    struct str s = b->d[0]->text_of[x->from], t = b->d[1]->text_of[y->from];
+    size_t n = s.len < t.len ? s.len : t.len;
+
+    if (same_front(s.ptr, t.ptr, n) < n)
+        return false;
+    s = b->d[0]->text_of[x->end - 1];
+    t = b->d[1]->text_of[y->end - 1];
+    return same_back(s, t) == (s.len < t.len ? s.len : t.len);
+}
+
 /* Texts of a block one by one, most of the time cut alike in both. */
 static bool blocks_equal(const void *arg, size_t old, size_t new_)
 {
@@ -72,6 +86,8 @@ static bool blocks_equal(const void *arg, size_t old, size_t new_)
     const struct block *x = &b->all[0][old], *y = &b->all[1][new_];
 
     if (x->len != y->len)
+        return false;
+    if (!may_be_equal(b, x, y))
         return false;
     if (x->end - x->from != y->end - y->from)
         return str_same(block_text(b, false, old), block_text(b, true, new_));
@@ -133,7 +149,7 @@ static size_t blocks_run(const void *arg, size_t old, size_t new_)
 static void blocks_match(struct blocks *b)
 {
     struct lcs_pair pair = {b->count[0], b->count[1], blocks_equal, b, 0, blocks_run,
-            {b->prints[0], b->prints[1]}, {NULL, NULL}};
+            {b->prints[0], b->prints[1]}, {NULL, NULL}, {b->spans, b->nspans, BLOCKS}};
 
     b->exact = lcs_match_few(&pair, b->match);
     if (b->exact)
@@ -232,7 +248,15 @@ const struct blocks *blocks_of(const struct question *q)
 /* ---- whole versions ---------------------------------------------------------------------- */
 
 /* Most texts are short, and copying a fixed number of bytes is cheaper. */
-enum { COPIED = 32 };
+enum { COPIED = 32, SPAN_JOINED = 4 };
+
+struct joining {
+    const struct page_digest *d;
+    char *text;
+    size_t *at; /* as in struct joined */
+    uint32_t joined, safe;
+    size_t bytes;
+};
 
 /* Before this text there are as many bytes to read behind where any of them begins. */
 static uint32_t far_from_end(const struct page_digest *d)
@@ -245,33 +269,82 @@ static uint32_t far_from_end(const struct page_digest *d)
     return i;
 }
 
-const struct joined *joined_of(const struct question *q, bool new_)
+/* Joins the texts from j->joined on up to `to`. */
+static void join_texts(struct joining *j, uint32_t to)
 {
-    struct arena *life = q->cache->life;
-    const struct page_digest *d = (new_ ? q->new_ : q->old)->digest;
-    size_t bytes = 0, at = 0;
+    const struct page_digest *d = j->d;
+    char *text = j->text;
+    size_t at = j->bytes;
 
-    if (q->cache->joined[new_])
-        return q->cache->joined[new_];
-    struct joined *j = arena_new_of(life, struct joined);
-    for (uint32_t i = 0; i < d->texts; i++)
-        bytes += d->text_of[i].len + 1;
-    char *text = arena_alloc(life, bytes + 1 + COPIED);
-    j->at = arena_alloc(life, (d->texts + 1) * sizeof *j->at);
-    uint32_t safe = d->texts_in_row ? far_from_end(d) : 0;
-    for (uint32_t i = 0; i < d->texts; i++) {
+    for (uint32_t i = j->joined; i < to; i++) {
         struct str s = d->text_of[i];
         text[at] = ' ';
         at += i && d->text_block[i];
         j->at[i] = at;
-        if (s.len <= COPIED && i < safe)
+        if (s.len <= COPIED && i < j->safe)
             memcpy(text + at, s.ptr, COPIED); /* what is too much is written over */
         else
             memcpy(text + at, s.ptr, s.len);
         at += s.len;
     }
-    text[at] = 0;
-    j->text = (struct str){text, at};
+    j->bytes = at;
+    j->joined = to;
+}
+
+/* The same for texts of a span but the first, which were joined for the new version. */
+static void join_span(struct joining *j, const struct joined *new_, const struct span *k)
+{
+    uint32_t old = k->at[SPAN_TEXTS][0], twin = k->at[SPAN_TEXTS][1], n = k->len[SPAN_TEXTS];
+
+    join_texts(j, old + 1);
+    size_t from = new_->at[twin] + j->d->text_of[old].len;
+    size_t end = new_->at[twin + n - 1] + j->d->text_of[old + n - 1].len;
+    size_t less = from - j->bytes; /* wraps around where the old one is behind */
+    memcpy(j->text + j->bytes, new_->text.ptr + from, end - from);
+    for (uint32_t i = 1; i < n; i++)
+        j->at[old + i] = new_->at[twin + i] - less;
+    j->bytes += end - from;
+    j->joined = old + n;
+}
+
+static void join_old(struct joining *j, const struct question *q)
+{
+    const struct spans *s = spans_of(q);
+    const struct joined *new_ = joined_of(q, /* new_= */ true);
+
+    for (size_t i = 0; i < s->count; i++) {
+        const struct span *k = &s->all[i];
+        uint32_t old = k->at[SPAN_TEXTS][0], twin = k->at[SPAN_TEXTS][1],
+                 n = k->len[SPAN_TEXTS];
+        if (n < SPAN_JOINED || memcmp(q->old->digest->text_block + old + 1,
+                                       q->new_->digest->text_block + twin + 1, n - 1) != 0)
+            continue;
+        join_texts(j, old);
+        join_span(j, new_, k);
+    }
+}
+
+const struct joined *joined_of(const struct question *q, bool new_)
+{
+    struct arena *life = q->cache->life;
+    const struct page_digest *d = (new_ ? q->new_ : q->old)->digest;
+    size_t bytes = 0;
+
+    if (q->cache->joined[new_])
+        return q->cache->joined[new_];
+    struct joined *j = arena_new_of(life, struct joined);
+    if (d->texts)
+        bytes = block_length(d, 0, d->texts) + d->texts; /* and a space each */
+    struct joining to = {.d = d,
+            .text = arena_alloc(life, bytes + 1 + COPIED),
+            .at = arena_alloc(life, (d->texts + 1) * sizeof *j->at),
+            .safe = d->texts_in_row ? far_from_end(d) : 0};
+    if (!new_ && q->cache->joined[1])
+        join_old(&to, q);
+    join_texts(&to, d->texts);
+    to.text[to.bytes] = 0;
+    j->at = to.at;
+    j->text = (struct str){to.text, to.bytes};
     q->cache->joined[new_] = j;
     return j;
 }

@@ -368,12 +368,15 @@ struct leaf_hits *keyword_hits_of(const struct keyword_hits *h, const struct cdg
 
 /* ---- elements: elements.c ---------------------------------------------------------------- */
 
+enum { ELEMENTS_PAGE = 64 };
+
 /* The elements of a digest as items, each written out when it is asked for. */
 struct elements {
     const struct page_digest *d;
     struct arena *life;
-    struct diff_item **items; /* "<a href=\"x\">", parts: name, then each attribute */
-    uint32_t *node;           /* by item */
+    /* "<a href=\"x\">", parts: name, then each attribute; a page for so many */
+    struct diff_item ***pages; /* NULL: nobody asked for any of them, or for this one */
+    uint32_t *node;            /* by item */
     size_t count;
 };
 
@@ -416,6 +419,11 @@ void answer_add_first_difference(struct answer *a, const struct question *q);
 bool lcs_match(const uint32_t *a, size_t na, const uint32_t *b, size_t nb, uint32_t *ret_match);
 /* The same for sequences whose items can only be asked whether they are equal.  False: they
  * differ in too many places, nothing is written. */
+struct lcs_spans {
+    const struct span *all; /* ascending in both; NULL: nothing is known */
+    size_t count;
+    enum span_of of;
+};
 struct lcs_pair {
     size_t na, nb;
     bool (*equal)(const void *arg, size_t a, size_t b);
@@ -425,6 +433,7 @@ struct lcs_pair {
     size_t (*run)(const void *arg, size_t a, size_t b);
     const uint32_t *prints[2];  /* by item of a and of b: equal ones have equal prints */
     const struct str *texts[2]; /* or equal texts; NULL: nothing can be said */
+    struct lcs_spans spans;     /* rows known to be equal */
 };
 bool lcs_match_few(const struct lcs_pair *p, uint32_t *ret_match);
 bool lcs_length_few(const struct lcs_pair *p, size_t *ret_length);
@@ -465,6 +474,7 @@ struct diff_input {
     size_t (*run)(const void *arg, size_t old, size_t new_); /* as in lcs_pair; may be NULL */
     const uint32_t *prints[2];                               /* the same */
     const struct str *texts[2];
+    struct lcs_spans spans;
 };
 void diff_compare(const struct diff_input *in, struct arena *life, struct diff *ret);
 /* 1 - 2 LCS / (|a| + |b|), 0 for two empty lists; approximate above a size nobody reads. */

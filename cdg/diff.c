@@ -40,9 +40,11 @@ struct known_item {
     uint32_t symbol; /* + 1; 0: not known */
 };
 
+enum { ITEMS = 64 }; /* of a page of them */
+
 struct side {
     bool is_new;
-    struct known_item **items; /* NULL: nobody asked */
+    struct known_item ***pages; /* NULL: nobody asked for any of them, or for this one */
     size_t count;
 };
 
@@ -166,8 +168,11 @@ double list_ratio(struct str_list a, struct str_list b)
 
 static struct known_item *item_at(struct work *w, struct side *side, size_t i)
 {
-    struct known_item **k = &side->items[i];
+    struct known_item ***page = &side->pages[i / ITEMS];
 
+    if (!*page)
+        *page = arena_array_of(w->scratch, ITEMS, struct known_item *);
+    struct known_item **k = &(*page)[i % ITEMS];
     if (!*k) {
         *k = arena_new_of(w->scratch, struct known_item);
         (*k)->item = w->in->item(w->in->arg, side->is_new, i);
@@ -342,7 +347,7 @@ static void find_moves(struct work *w)
 static struct side side_of(struct work *w, bool is_new, size_t count)
 {
     return (struct side){
-            is_new, arena_array_of(w->scratch, count + 1, struct known_item *), count};
+            is_new, arena_array_of(w->scratch, count / ITEMS + 1, struct known_item **), count};
 }
 
 static uint32_t *symbols_of(struct work *w, struct side *s)
@@ -358,7 +363,7 @@ static const uint32_t *match_items(struct work *w, bool *ret_coarse)
 {
     const struct diff_input *in = w->in;
     struct lcs_pair pair = {in->nold, in->nnew, in->equal, in->arg, 0, in->run,
-            {in->prints[0], in->prints[1]}, {in->texts[0], in->texts[1]}};
+            {in->prints[0], in->prints[1]}, {in->texts[0], in->texts[1]}, in->spans};
 
     *ret_coarse = false;
     if (in->match)
@@ -368,6 +373,23 @@ static const uint32_t *match_items(struct work *w, bool *ret_coarse)
         *ret_coarse = !lcs_match(
                 symbols_of(w, &w->old), in->nold, symbols_of(w, &w->new_), in->nnew, match);
     return match;
+}
+
+/* How many items are matched with those from `old` on, one by one. */
+static size_t same_row(const uint32_t *match, size_t count, uint32_t old)
+{
+    size_t n = 0;
+
+    for (; n + 8 <= count; n += 8) {
+        uint32_t differ = 0;
+        for (uint32_t i = 0; i < 8; i++) /* which the compiler makes a wide one of */
+            differ |= match[n + i] ^ (old + (uint32_t)n + i);
+        if (differ)
+            break;
+    }
+    while (n < count && match[n] == old + n)
+        n++;
+    return n;
 }
 
 void diff_compare(const struct diff_input *in, struct arena *life, struct diff *ret)
@@ -384,8 +406,9 @@ void diff_compare(const struct diff_input *in, struct arena *life, struct diff *
     const uint32_t *match = ret->match = match_items(&w, &ret->coarse);
     size_t a = 0, b = 0;
     while (b < in->nnew) {
-        for (; b < in->nnew && match[b] == a; b++)
-            a++;
+        size_t same = same_row(match + b, in->nnew - b, (uint32_t)a);
+        a += same;
+        b += same;
         size_t j = b;
         while (j < in->nnew && match[j] == LCS_NONE)
             j++;

@@ -132,8 +132,9 @@ static void compare(const struct question *q, struct answer *a)
         return;
     }
     const bool *is_named = named(q, m->new_.d);
-    for (uint32_t j = 0; j < m->new_.d->nodes; j++)
-        if (is_named[m->new_.d->tags[j]])
+    const uint32_t *tags = m->new_.d->tags, nodes = m->new_.d->nodes;
+    for (uint32_t j = 0; j < nodes; j++)
+        if (is_named[tags[j]])
             add_new_side(q, a, m, j);
 }
 

@@ -41,28 +41,61 @@ static struct diff_item item_make(
             .text = {text, (size_t)(at - text)}, .parts = parts, .nparts = n + 1};
 }
 
-static struct elements elements_of(const struct page_digest *d, struct arena *life)
+static struct elements elements_new(const struct page_digest *d, struct arena *life)
 {
-    size_t count = d->nodes - d->texts + 1;
-    struct elements e = {.d = d,
-            .life = life,
-            .items = arena_array_of(life, count, struct diff_item *),
-            .node = arena_alloc(life, count * sizeof(uint32_t))};
+    size_t count = d->nodes - d->texts;
 
-    for (uint32_t i = 0; i < d->nodes; i++) { /* the place behind the last is written too */
-        e.node[e.count] = i;
-        e.count += d->tags[i] != 0;
+    return (struct elements){.d = d,
+            .life = life,
+            .pages = arena_array_of(life, count / ELEMENTS_PAGE + 1, struct diff_item **),
+            .node = arena_alloc(life, (count + 1) * sizeof(uint32_t))};
+}
+
+static void elements_read(struct elements *e, uint32_t from, uint32_t to)
+{
+    const uint32_t *tags = e->d->tags;
+    uint32_t *restrict node = e->node;
+    size_t count = e->count;
+
+    for (uint32_t i = from; i < to; i++) { /* the place behind the last is written too */
+        node[count] = i;
+        count += tags[i] != 0;
     }
-    return e;
+    e->count = count;
+}
+
+/* The old ones from the new ones, where they lie in spans. */
+static void elements_copy(
+        struct elements *old, const struct elements *new_, const struct spans *s)
+{
+    uint32_t done = 0;
+
+    for (size_t i = 0; i < s->count; i++) {
+        const struct span *k = &s->all[i];
+        elements_read(old, done, k->at[SPAN_NODES][0]);
+        uint32_t behind = k->at[SPAN_NODES][1] - k->at[SPAN_NODES][0]; /* may wrap around */
+        uint32_t *restrict to = old->node + old->count;
+        const uint32_t *from = new_->node + k->at[SPAN_ELEMENTS][1];
+        for (uint32_t n = 0; n < k->len[SPAN_ELEMENTS]; n++)
+            to[n] = from[n] - behind;
+        old->count += k->len[SPAN_ELEMENTS];
+        done = k->at[SPAN_NODES][0] + k->len[SPAN_NODES];
+    }
+    elements_read(old, done, old->d->nodes);
 }
 
 const struct diff_item *element_item(const struct elements *e, size_t i)
 {
-    if (!e->items[i]) {
+    struct diff_item ***page = &e->pages[i / ELEMENTS_PAGE];
+
+    if (!*page)
+        *page = arena_array_of(e->life, ELEMENTS_PAGE, struct diff_item *);
+    struct diff_item **at = &(*page)[i % ELEMENTS_PAGE];
+    if (!*at) {
         struct diff_item item = item_make(e->d, e->node[i], e->life);
-        e->items[i] = arena_memdup(e->life, &item, sizeof item);
+        *at = arena_memdup(e->life, &item, sizeof item);
     }
-    return e->items[i];
+    return *at;
 }
 
 uint32_t first_text(const struct page_digest *d, uint32_t node)
@@ -97,9 +130,11 @@ const struct element_pair *element_pair_of(const struct question *q)
     if (q->cache->elements)
         return q->cache->elements;
     struct element_pair *p = arena_new_of(life, struct element_pair);
-    p->old = elements_of(old, life);
-    p->new_ = elements_of(new_, life);
+    p->old = elements_new(old, life);
+    p->new_ = elements_new(new_, life);
     p->spans = spans_of(q);
+    elements_read(&p->new_, 0, new_->nodes);
+    elements_copy(&p->old, &p->new_, p->spans);
     q->cache->elements = p;
     return p;
 }

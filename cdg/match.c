@@ -34,7 +34,7 @@ static struct id_names id_names_of(const struct page_digest *d)
     return n;
 }
 
-static struct tree tree_new(const struct page_digest *d, struct arena *life)
+static struct tree tree_new(const struct page_digest *d, bool is_new, struct arena *life)
 {
     struct tree t = {.d = d,
             .weight_before = arena_alloc(life, (d->nodes + 1) * sizeof(uint64_t)),
@@ -42,7 +42,7 @@ static struct tree tree_new(const struct page_digest *d, struct arena *life)
             .id = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t)),
             .with_id = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t)),
             .match = arena_alloc(life, (d->nodes + 1) * sizeof(uint32_t)),
-            .whole = arena_array_of(life, d->nodes + 1, bool)};
+            .whole = is_new ? arena_array_of(life, d->nodes + 1, bool) : NULL};
 
     memset(t.match, 0xFF, (d->nodes + 1) * sizeof *t.match);
     return t;
@@ -63,29 +63,34 @@ static void tree_read(
         struct tree *t, struct id_names names, const uint64_t *tags, uint32_t from, uint32_t to)
 {
     const struct page_digest *d = t->d;
-    uint64_t weight = t->weight_before[from];
-    uint32_t text = t->texts_before[from];
+    uint64_t weight = t->weight_before[from], *restrict weights = t->weight_before;
+    uint32_t text = t->texts_before[from], *restrict texts = t->texts_before;
+    uint32_t *restrict ids = t->id, a = d->attr_at[from];
+    const uint32_t *kinds = d->tags, *attr_at = d->attr_at;
+    const struct str *text_of = d->text_of;
 
     for (uint32_t i = from; i < to; i++) {
-        t->weight_before[i] = weight;
-        t->texts_before[i] = text;
-        t->id[i] = NO_NODE;
-        if (d->tags[i] == 0) {
-            weight += d->text_of[text++].len;
+        uint32_t id = NO_NODE;
+        weights[i] = weight;
+        texts[i] = text;
+        if (kinds[i] == 0) {
+            weight += text_of[text++].len;
+            ids[i] = NO_NODE;
             continue;
         }
-        weight += tags[d->tags[i]];
-        for (uint32_t a = d->attr_at[i + 1]; a-- > d->attr_at[i];) {
-            weight += d->attr_name_of[d->attr_name[a]].len +
-                      d->attr_value_of[d->attr_value[a]].len + 2;
-            if (d->attr_name[a] == names.id || d->attr_name[a] == names.xml_id)
-                t->id[i] = a; /* the first of them counts */
+        weight += tags[kinds[i]];
+        for (uint32_t end = attr_at[i + 1]; a < end; a++) {
+            uint32_t name = d->attr_name[a];
+            weight += d->attr_name_of[name].len + d->attr_value_of[d->attr_value[a]].len + 2;
+            if (id == NO_NODE && (name == names.id || name == names.xml_id))
+                id = a; /* the first of them counts */
         }
-        if (t->id[i] != NO_NODE)
+        ids[i] = id;
+        if (id != NO_NODE)
             t->with_id[t->nwith_id++] = i;
     }
-    t->weight_before[to] = weight;
-    t->texts_before[to] = text;
+    weights[to] = weight;
+    texts[to] = text;
 }
 
 /* The same for nodes that lie in a span, from the other version, which was read. */
@@ -265,15 +270,19 @@ static void queue_put_children(struct queue *q, uint32_t from, uint32_t to)
 static void pair_subtrees(struct matching *m, uint32_t old, uint32_t new_)
 {
     uint32_t n = m->new_.d->end[new_] - new_;
+    const uint32_t *tags = m->new_.d->tags + new_; /* texts are texts in both */
+    uint32_t *restrict old_match = m->old.match + old, *restrict match = m->new_.match + new_;
     bool whole = true;
 
     for (uint32_t s = 0; s < n; s++) {
-        if (!is_free(&m->new_, new_ + s))
+        if (tags[s] == 0 || match[s] != NO_NODE)
             continue;
-        if (is_free(&m->old, old + s))
-            pair_up(m, old + s, new_ + s);
-        else
+        if (old_match[s] == NO_NODE) {
+            old_match[s] = new_ + s;
+            match[s] = old + s;
+        } else {
             whole = false;
+        }
     }
     m->new_.whole[new_] = whole;
 }
@@ -334,8 +343,8 @@ struct matching *matching_of(const struct question *q)
         return q->cache->matching;
     struct matching *m = arena_new_of(life, struct matching);
     m->life = life;
-    m->old = tree_new(q->old->digest, life);
-    m->new_ = tree_new(q->new_->digest, life);
+    m->old = tree_new(q->old->digest, false, life);
+    m->new_ = tree_new(q->new_->digest, true, life);
     trees_fill(spans_of(q), &m->old, &m->new_, life);
     m->same = same_init(spans_of(q), &m->old, &m->new_);
     match_children(

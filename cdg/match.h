@@ -37,7 +37,7 @@ struct tree {
     uint32_t *with_id;       /* the nodes that have one, ascending */
     uint32_t nwith_id;
     uint32_t *match; /* in the other tree; NO_NODE: none */
-    bool *whole;     /* new: nobody at or below it is free */
+    bool *whole;     /* nobody at or below it is free; NULL in the old tree */
 };
 
 struct matching {

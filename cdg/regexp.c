@@ -25,9 +25,12 @@ static struct str text_of(const struct question *q, const struct cdg_version *v)
 {
     const struct joined *j = joined_of(q, v == q->new_);
     const struct page_digest *d = v->digest;
+    const struct blocks *b = q->cache->blocks; /* if somebody asked for them */
     char *text = arena_strndup(q->life, j->text.ptr, j->text.len);
 
-    for (uint32_t i = 1; i < d->texts; i++)
+    for (size_t i = 1; b && i < b->count[v == q->new_]; i++)
+        text[j->at[b->all[v == q->new_][i].from] - 1] = '\n';
+    for (uint32_t i = 1; !b && i < d->texts; i++)
         if (d->text_block[i])
             text[j->at[i] - 1] = '\n';
     return (struct str){text, j->text.len};

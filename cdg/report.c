@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "cdg/cdg_int.h"
 
-enum { SUMMARY_BYTES = 300, QUOTE_BYTES = 80, DETAIL_BYTES = 64 << 20 };
+enum { SUMMARY_BYTES = 300, QUOTE_BYTES = 80, DETAIL_BYTES = 64 << 20, DETAIL_FIRST = 8000 };
 
 struct report {
     const struct asking *by;
@@ -99,8 +99,10 @@ static void quote(struct buf *out, struct str s)
     struct str head = cut_at(s, QUOTE_BYTES);
 
     buf_putc(out, '"');
-    for (size_t i = 0; i < head.len; i++)
-        buf_putc(out, (unsigned char)head.ptr[i] < ' ' ? ' ' : head.ptr[i]);
+    size_t from = out->len;
+    if (buf_append(out, head.ptr, head.len))
+        for (size_t i = from; i < out->len; i++)
+            out->data[i] = (unsigned char)out->data[i] < ' ' ? ' ' : out->data[i];
     buf_puts(out, head.len < s.len ? "…\"" : "\"");
 }
 
@@ -182,6 +184,7 @@ void report_finding(const struct asking *by, struct cdg_node *root, struct cdg_f
     BUF(summary, 1 << 20);
     struct report r = {.by = by, .f = f, .number = ++*by->reports, .summary = &summary};
 
+    (void)buf_reserve(&detail, DETAIL_FIRST);
     json_init(&r.json, &detail);
     json_object_begin(&r.json);
     json_key(&r.json, "leaves");
@@ -192,8 +195,9 @@ void report_finding(const struct asking *by, struct cdg_node *root, struct cdg_f
     if (summary.len == 0)
         buf_puts(&summary, "what must not change did not");
     struct str line = cut_at((struct str){summary.data, summary.len}, SUMMARY_BYTES);
-    f->summary = arena_printf(
-            by->life, "%.*s%s", (int)line.len, line.ptr, line.len < summary.len ? "…" : "");
-    f->detail =
-            arena_strdup(by->life, detail.overflowed ? "{\"leaves\":[]}" : buf_text(&detail));
+    f->summary = line.len < summary.len
+                         ? arena_printf(by->life, "%.*s…", (int)line.len, line.ptr)
+                         : arena_strndup(by->life, line.ptr, line.len);
+    f->detail = detail.overflowed ? arena_strdup(by->life, "{\"leaves\":[]}")
+                                  : arena_strndup(by->life, buf_text(&detail), detail.len);
 }

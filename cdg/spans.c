@@ -11,7 +11,7 @@
  */
 #include "cdg/detect_int.h"
 
-enum { AHEAD = 24, ROW = 3, LOOKS = 8, LOOKS_LEAST = 2000 };
+enum { AHEAD = 24, ROW = 3, LOOKS = 8, LOOKS_LEAST = 2000, AT_ONCE = 64 };
 
 struct walk {
     struct spans *s;
@@ -106,8 +106,64 @@ static void span_add(struct walk *w, struct span_place from, struct span_place t
     }
 }
 
-/* How many nodes from a place on are the same: same_here() for the many. */
-static uint32_t count_same(const struct spans *s, struct span_place p, uint32_t *ret_texts)
+/* How many numbers of two rows are the same, less what is to be taken off. */
+static uint32_t same_numbers(
+        const uint32_t *x, const uint32_t *y, uint32_t n, uint32_t x_less, uint32_t y_less)
+{
+    uint32_t differ = 0, i = 0;
+
+    if (x_less == y_less)
+        differ = memcmp(x, y, n * sizeof *x) != 0;
+    else
+        for (uint32_t k = 0; k < n; k++) /* a plain loop, which the compiler makes a wide one */
+            differ |= (x[k] - x_less) ^ (y[k] - y_less);
+    if (!differ)
+        return n;
+    while (x[i] - x_less == y[i] - y_less)
+        i++;
+    return i;
+}
+
+/* How many of n nodes, whose names are the same, have the same attributes. */
+static uint32_t count_attributes(const struct spans *s, struct span_place p, uint32_t n)
+{
+    const struct page_digest *x = s->d[0], *y = s->d[1];
+    const uint32_t *at = x->attr_at + p.node[0], *other = y->attr_at + p.node[1];
+
+    n = same_numbers(at + 1, other + 1, n, at[0], other[0]);
+    for (uint32_t a = at[0], b = other[0]; a < at[n]; a++, b++) {
+        if (x->attr_name[a] == y->attr_name[b] && str_same(x->attr_value_of[x->attr_value[a]],
+                                                          y->attr_value_of[y->attr_value[b]]))
+            continue;
+        while (at[n] > a)
+            n--;
+    }
+    return n;
+}
+
+/* How many nodes of the next few are the same, where names have the same numbers. */
+static uint32_t count_few(
+        const struct spans *s, struct span_place p, uint32_t n, uint32_t *ret_texts)
+{
+    const struct page_digest *x = s->d[0], *y = s->d[1];
+    uint32_t texts = 0;
+
+    n = same_numbers(x->tags + p.node[0], y->tags + p.node[1], n, 0, 0);
+    n = same_numbers(x->children + p.node[0], y->children + p.node[1], n, 0, 0);
+    n = count_attributes(s, p, n);
+    for (uint32_t t = p.text[0]; t < x->texts && x->text_node[t] < p.node[0] + n; t++) {
+        if (str_same(x->text_of[t], y->text_of[p.text[1] + texts]))
+            texts++;
+        else
+            n = x->text_node[t] - p.node[0];
+    }
+    *ret_texts = texts;
+    return n;
+}
+
+/* The same where they do not. */
+static uint32_t count_one_by_one(
+        const struct spans *s, struct span_place p, uint32_t *ret_texts)
 {
     const struct page_digest *x = s->d[0], *y = s->d[1];
     uint32_t left[2] = {x->nodes - p.node[0], y->nodes - p.node[1]}, n = 0, texts = 0;
@@ -132,6 +188,29 @@ static uint32_t count_same(const struct spans *s, struct span_place p, uint32_t 
     }
     *ret_texts = texts;
     return n;
+}
+
+/* How many nodes from a place on are the same: same_here() for the many. */
+static uint32_t count_same(const struct spans *s, struct span_place p, uint32_t *ret_texts)
+{
+    uint32_t all = 0, all_texts = 0, n, most, texts;
+
+    if (!s->same_numbers)
+        return count_one_by_one(s, p, ret_texts);
+    do {
+        uint32_t left[2] = {s->d[0]->nodes - p.node[0], s->d[1]->nodes - p.node[1]};
+        most = left[0] < left[1] ? left[0] : left[1];
+        most = most < AT_ONCE ? most : AT_ONCE;
+        n = count_few(s, p, most, &texts);
+        for (int side = 0; side < 2; side++) {
+            p.node[side] += n;
+            p.text[side] += texts;
+        }
+        all += n;
+        all_texts += texts;
+    } while (n == most && n > 0);
+    *ret_texts = all_texts;
+    return all;
 }
 
 static void walk_same(struct walk *w)

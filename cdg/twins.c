@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "cdg/match.h"
 
-enum { SHAPES_BITS = 12, SHAPES = 1 << SHAPES_BITS, CHILDREN_MAX = 256, ROW_MAX = 1000 };
+enum { SHAPES_BITS = 10, SHAPES = 1 << SHAPES_BITS, CHILDREN_MAX = 256, ROW_MAX = 1000 };
 enum { LARGE = 64, SCANS_MAX = 24 }; /* subtrees of that many nodes are looked for one by one */
 
 struct keyed {
@@ -43,10 +43,11 @@ static void shapes_fill(struct matching *m)
 
     w->next = arena_alloc(m->life, (d->nodes + 1) * sizeof *w->next);
     memset(w->first, 0xFF, sizeof w->first);
+    const uint32_t *tags = d->tags, *match = m->old.match;
     for (uint32_t i = d->nodes; i-- > 0;) {
-        if (!is_free(&m->old, i))
-            continue; /* nor is it asked for */
-        uint32_t *first = &w->first[shape_of(&m->old, i, m->same.tag[d->tags[i]])];
+        if (match[i] != NO_NODE || tags[i] == 0) /* not free */
+            continue;                            /* nor is it asked for */
+        uint32_t *first = &w->first[shape_of(&m->old, i, m->same.tag[tags[i]])];
         w->next[i] = *first;
         *first = i;
     }

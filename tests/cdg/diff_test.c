@@ -200,6 +200,35 @@ TEST(few, "sequences that hardly differ are matched as the table matches them")
     }
 }
 
+TEST(spans, "known equal rows change nothing in what is matched")
+{
+    enum { N = 60 };
+    uint32_t state = 11, a[N], b[N], table[N], few[N];
+    for (int round = 0; round < 20000; round++) {
+        size_t na = 0, nb = 0, nspans = 0;
+        uint32_t symbols = 2 + next_random(&state) % 60;
+        struct span spans[N];
+        while (na + 8 < N && nb + 8 < N) { /* a row, and what differs behind it */
+            uint32_t row = next_random(&state) % 6, more = next_random(&state) % 3,
+                     other = next_random(&state) % 3;
+            if (next_random(&state) % 4) /* or an equal row nobody knows of */
+                spans[nspans++] = (struct span){
+                        .at[SPAN_TEXTS] = {(uint32_t)na, (uint32_t)nb}, .len[SPAN_TEXTS] = row};
+            for (; row; row--)
+                a[na++] = b[nb++] = next_random(&state) % symbols;
+            for (; more; more--)
+                a[na++] = next_random(&state) % symbols;
+            for (; other; other--)
+                b[nb++] = next_random(&state) % symbols;
+        }
+        struct two t = {a, b};
+        struct lcs_pair pair = {na, nb, two_equal, &t, 0, NULL, {a, b}, {NULL, NULL},
+                {spans, nspans, SPAN_TEXTS}};
+        REQUIRE(lcs_match(a, na, b, nb, table) && lcs_match_few(&pair, few));
+        EXPECT(memcmp(table, few, nb * sizeof *few) == 0);
+    }
+}
+
 TEST(large, "sequences too large for the table are still matched in order, and say so")
 {
     enum { N = 20000 };
