@@ -182,9 +182,12 @@ static void match_children(struct matching *m, uint32_t old, uint32_t old_end, u
 
 /* ---- (2) --------------------------------------------------------------------------------- */
 
+/* The old elements of one name and one id, in document order; ids may be given twice. */
 struct with_id {
-    struct map_node by_id;
-    uint32_t node;
+    struct map_node by_id; /* of the first */
+    struct with_id *next;
+    struct str id;
+    uint32_t node, tag; /* tag: its number in the new version */
 };
 
 static struct str id_text(const struct tree *t, uint32_t node)
@@ -192,32 +195,61 @@ static struct str id_text(const struct tree *t, uint32_t node)
     return t->d->attr_value_of[t->d->attr_value[t->id[node]]];
 }
 
+static struct with_id *row_find(const struct map *ids, struct str id, uint32_t tag)
+{
+    for (struct map_node *at = map_first(ids, map_hash(id.ptr, id.len)); at;
+            at = map_next(at)) {
+        struct with_id *k = container_of(at, struct with_id, by_id);
+        if (k->tag == tag && str_equal(k->id, id))
+            return k;
+    }
+    return NULL;
+}
+
+static void ids_put(struct matching *m, struct map *ids, uint32_t i)
+{
+    struct with_id *k = arena_new_of(m->life, struct with_id), *first;
+
+    *k = (struct with_id){
+            .id = id_text(&m->old, i), .node = i, .tag = m->same.tag[m->old.d->tags[i]]};
+    first = row_find(ids, k->id, k->tag);
+    if (!first) {
+        map_insert(ids, &k->by_id, map_hash(k->id.ptr, k->id.len));
+        return;
+    }
+    k->node =
+            first->node; /* put in front: the numbers change places, the map need not change */
+    k->next = first->next;
+    first->node = i;
+    first->next = k;
+}
+
+/* The first one of the row that is free, NO_NODE if none is; those before it are dropped. */
+static uint32_t row_first_free(const struct matching *m, struct with_id *row)
+{
+    while (row->node != NO_NODE && !is_free(&m->old, row->node)) {
+        struct with_id *next = row->next;
+        row->node = next ? next->node : NO_NODE;
+        row->next = next ? next->next : NULL;
+    }
+    return row->node;
+}
+
 static void match_ids(struct matching *m)
 {
     struct map ids;
 
     map_init(&ids);
-    for (uint32_t n = m->old.nwith_id; n-- > 0;) { /* newest first: the first is found first */
-        uint32_t i = m->old.with_id[n];
-        struct with_id *k = arena_new_of(m->life, struct with_id);
-        struct str id = id_text(&m->old, i);
-        k->node = i;
-        map_insert(&ids, &k->by_id, map_hash(id.ptr, id.len));
-    }
+    for (uint32_t n = m->old.nwith_id; n-- > 0;)
+        ids_put(m, &ids, m->old.with_id[n]);
     for (uint32_t n = 0; n < m->new_.nwith_id && ids.count; n++) {
         uint32_t j = m->new_.with_id[n];
         if (!is_free(&m->new_, j))
             continue;
-        struct str id = id_text(&m->new_, j);
-        struct map_node *at = map_first(&ids, map_hash(id.ptr, id.len));
-        for (unsigned steps = 0; at && steps < 100; at = map_next(at), steps++) {
-            uint32_t i = container_of(at, struct with_id, by_id)->node;
-            if (is_free(&m->old, i) && str_equal(id_text(&m->old, i), id) &&
-                    same_name(m, i, j)) {
-                pair_up(m, i, j);
-                break;
-            }
-        }
+        struct with_id *row = row_find(&ids, id_text(&m->new_, j), m->new_.d->tags[j]);
+        uint32_t i = row ? row_first_free(m, row) : NO_NODE;
+        if (i != NO_NODE)
+            pair_up(m, i, j);
     }
     map_done(&ids);
 }

@@ -96,6 +96,28 @@ TEST(XM10, "XM10: an id is what an element is known by")
     EXPECT_XML(a, b, CDG_UPDATED, "p", NULL, false, "a");
 }
 
+/* Many others lie between them, so that whatever remembers the ids has to grow. */
+TEST(one_id_often,
+        "an id given to several elements stands for the first, the second, … of them")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(before, 1 << 16);
+    BUF(after, 1 << 16);
+    buf_puts(&before, "<r>");
+    buf_puts(&after, "<r>");
+    for (int i = 0; i < 300; i++) {
+        bool often = i % 10 == 0;
+        int id = often ? 1000 : i;
+        buf_printf(&before, "<p id='%d'>text %d</p>", id, i);
+        buf_printf(&after, "<p id='%d'>text %d%s</p>", id, i, i == 150 ? " anew" : "");
+    }
+    buf_puts(&before, "</r>");
+    buf_puts(&after, "</r>");
+    EXPECT_XML(buf_text(&before), buf_text(&after), CDG_UPDATED, "p", NULL, false,
+            "text 150 anew");
+    EXPECT_XML(buf_text(&before), buf_text(&after), CDG_NEW, "p", NULL, false, "none");
+}
+
 TEST(XM11, "XM11: what contains an updated element is updated")
 {
     EXPECT_XML(C0, C1, CDG_UPDATED, "cat", NULL, false, "tv 6 cam 7 fax 9");
