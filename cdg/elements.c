@@ -190,6 +190,19 @@ const char *element_path(const struct question *q, const struct answer *a,
     return page_path(d, node, q->life);
 }
 
+/* The name in name="value"; only its first character may be a "=" itself. */
+static struct str attribute_name(struct str part)
+{
+    return (struct str){part.ptr, part.len ? 1 + strcspn(part.ptr + 1, "=") : 0};
+}
+
+/* In the order the digest has them. */
+static int compare_names(struct str a, struct str b)
+{
+    int c = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+    return c ? c : (a.len > b.len) - (a.len < b.len);
+}
+
 /* The attributes in which two elements of one name differ, each as an update. */
 void answer_add_attributes(struct answer *a, const struct question *q,
         const struct diff_item *old, const struct diff_item *new_, const char *path)
@@ -199,18 +212,17 @@ void answer_add_attributes(struct answer *a, const struct question *q,
     while (i < old->nparts || j < new_->nparts) {
         struct str x = i < old->nparts ? old->parts[i] : (struct str){"", 0};
         struct str y = j < new_->nparts ? new_->parts[j] : (struct str){"", 0};
-        size_t nx = strcspn(x.ptr, "="), ny = strcspn(y.ptr, "=");
-        int c = i == old->nparts    ? 1
-                : j == new_->nparts ? -1
-                                    : strncmp(x.ptr, y.ptr, nx > ny ? nx : ny);
+        struct str name = attribute_name(x), other = attribute_name(y);
+        int c = i == old->nparts ? 1 : j == new_->nparts ? -1 : compare_names(name, other);
         struct change change = {CHANGE_UPDATED, .path = path};
         if (c <= 0)
             change.old = x;
         if (c >= 0)
             change.new_ = y;
         if (c != 0 || !str_equal(x, y)) {
-            change.path = arena_printf(q->life, "%s/@%.*s", path ? path : "",
-                    (int)(c <= 0 ? nx : ny), c <= 0 ? x.ptr : y.ptr);
+            struct str told = c <= 0 ? name : other;
+            change.path = arena_printf(
+                    q->life, "%s/@%.*s", path ? path : "", (int)told.len, told.ptr);
             answer_add(a, q->life, change);
         }
         i += c <= 0;

@@ -222,6 +222,8 @@ TEST(attributes, "attributes: names and values, place by place")
             {"<p title='&eacute;'>x", "<p title='\xC3\xA9'>x", "N"},
             {"<p a=1>x", "<p a=1>other", "N"},
             {"<script a=1></script><p>x", "<p>x", "N"},
+            {"<p a<b=1>x", "<p a a<b=1>x", "~→a=\"\""}, /* "<" comes before "=" */
+            {"<p =a=1>x", "<p =a=2>x", "~=a=\"1\"→=a=\"2\""},
     };
     EXPECT_ALL(leaf_of("attributes"), cases);
 }
