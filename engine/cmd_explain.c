@@ -131,9 +131,9 @@ static void put_text(
     buf_printf(out, "next      %s: %s\n",
             x->next_fetch == MSEC_NEVER ? "no fetch" : time_iso(x->next_fetch, at),
             x->next_why);
-    buf_printf(out, "costs     %.4g fetches a day alone", x->fetches_alone);
+    buf_printf(out, "costs     %.6g fetches a day alone", x->fetches_alone);
     if (x->stream_with.total)
-        buf_printf(out, "; shared by %zu, %.4g for each", x->stream_with.total + 1,
+        buf_printf(out, "; shared by %zu, %.6g for each", x->stream_with.total + 1,
                 x->fetches_shared);
     buf_putc(out, '\n');
 }
