@@ -384,7 +384,7 @@ static bool is_taken(const void *bytes, size_t len, struct buf *digest, struct f
     struct frame_reader r;
     size_t room;
     char *at;
-    frame_reader_init(&r, 7, digest, NULL, NULL);
+    frame_reader_init(&r, 7, digest, NULL, NULL, 0);
     for (size_t used = 0; used < len && (at = frame_reader_room(&r, &room));) {
         size_t n = len - used < room ? len - used : room;
         memcpy(at, (const char *)bytes + used, n);
@@ -406,7 +406,7 @@ TEST(frames,
         char body[16];
     } a = {.body = "0123456789abcdef"};
     const struct buf sixteen = {.len = 16}, none = {0};
-    frame_answer_make(&a.h, 7, &sixteen, &none, &f, false);
+    frame_answer_make(&a.h, 7, &sixteen, &none, &f, 0);
     EXPECT(is_taken(&a, sizeof a, &digest, &f) && digest.len == 16);
     EXPECT(!is_taken(&a, sizeof a - 1, &digest, &f));
 
@@ -439,7 +439,7 @@ TEST(words, "a reader's words reach people only as one line of text")
     static const char *const bad[] = {"a\nbcdefg", "a\033[2Jxyz", "\xff\xfe\xfd....."};
     struct fault f = {.code = ERR_LIMIT, .message = "too deep"};
     const struct buf none = {0};
-    frame_answer_make(&a.h, 7, &none, &none, &f, false);
+    frame_answer_make(&a.h, 7, &none, &none, &f, 0);
     memcpy(a.words, "too deep", 8);
     struct fault told = {.code = OK};
     EXPECT(!is_taken(&a, sizeof a, &digest, &told));
