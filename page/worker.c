@@ -185,7 +185,7 @@ static enum page_turn to_wait_for(const struct page_worker *w)
     return w->sent < w->count && !w->is_deaf ? PAGE_TURN_WRITE : PAGE_TURN_READ;
 }
 
-enum page_turn page_worker_give(struct page_worker *w, const struct page_wish *wish)
+enum page_turn worker_give(struct page_worker *w, const struct page_wish *wish)
 {
     CHECK(page_worker_takes(w, wish));
     struct errand *e = errand(w, w->count);
@@ -206,6 +206,13 @@ enum page_turn page_worker_give(struct page_worker *w, const struct page_wish *w
     show(w, &e->head);
     send_more(w);
     return to_wait_for(w);
+}
+
+enum page_turn page_worker_give(struct page_worker *w, const struct page_wish *wish)
+{
+    if (w->seat)
+        worker_sit_apart(w);
+    return worker_give(w, wish);
 }
 
 unsigned page_worker_take_back(struct page_worker *w)

@@ -1,9 +1,10 @@
 /* worker_int -- what the files of the page reader share: frame.c (answers, and how they are
  * checked), area.c (memory that both sides see), worker.c (the side that gives pages),
  * worker_start.c and worker_watch.c (how it starts, ends and looks after readers),
- * worker_main.c (the reader) and sandbox.c. */
+ * worker_read.c (one page at a time), worker_main.c (the reader) and sandbox.c. */
 #pragma once
 #include "page/worker.h"
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -134,7 +135,7 @@ struct area_place area_place(struct area *area, unsigned slot); /* not AREA_NO_S
 /* Gives back the memory of all slots; nobody may be using one. */
 void area_clear(struct area *area);
 
-/* ---- worker.c, worker_start.c, worker_watch.c -------------------------------------------- */
+/* ---- worker.c, worker_start.c, worker_watch.c, worker_read.c ----------------------------- */
 
 /* What became of a reader whose socket is closed, in words.  It is reaped. */
 void worker_describe_end(struct page_worker *w, char *text, size_t size);
@@ -163,7 +164,13 @@ struct page_worker {
     uint64_t in_slots, bells; /* answers in slots, and bells that told of them, so far */
     uint64_t looked_at;       /* the job that was looked after last */
     msec cpu_before;          /* what the reader had used before it */
+    int seat;                 /* the processor it is bound to, plus one; 0: to none */
+    cpu_set_t seats;          /* those it may use when it is not */
 };
+
+/* page_worker_give for whoever waits for the answer, the reader sitting where it may. */
+enum page_turn worker_give(struct page_worker *w, const struct page_wish *wish);
+void worker_sit_apart(struct page_worker *w); /* it may run anywhere */
 
 /* ---- charset.c: what comes after may have no files any more ------------------------------ */
 

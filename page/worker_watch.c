@@ -10,7 +10,6 @@
  */
 #include "page/worker_int.h"
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,63 +69,4 @@ void page_worker_did_not_start(struct fault *f)
     char span[TIME_TEXT_SIZE];
     fault_set(f, ERR_BUSY, "the page could not be read: a reader did not come up in %s",
             time_span(PAGE_WORKER_START_MSEC, span));
-}
-
-/* ---- for programs without a loop ----------------------------------------------------------
- */
-
-/* Waits for whatever comes first. */
-static void pause_for(const struct page_worker *w, enum page_turn t, msec most)
-{
-    struct pollfd p = {w->fd, t == PAGE_TURN_WRITE ? POLLIN | POLLOUT : POLLIN, 0};
-    (void)poll(&p, 1, most < 1000 ? (int)most : 1000);
-}
-
-/* Is it over with the page, or with coming up?  Else, when to look again. */
-static bool is_late(struct page_worker *w, msec spent, msec deadline, msec *ret_left)
-{
-    if (!w->is_up)
-        return (*ret_left = PAGE_WORKER_START_MSEC - spent) <= 0;
-    if (spent < PAGE_WORKER_LOOK_MSEC && spent < deadline)
-        *ret_left = PAGE_WORKER_LOOK_MSEC - spent;
-    else
-        *ret_left = page_worker_look(w, spent, deadline);
-    return *ret_left <= 0;
-}
-
-enum err page_worker_read(struct page_worker *w, const struct page_wish *wish, msec deadline,
-        struct fault *f, bool *ret_alive)
-{
-    struct fault own = {.code = OK}, after = {.code = OK};
-    bool was_up = w->is_up;
-    msec since = clock_mono(&clock_system), left;
-
-    if (!f)
-        f = &own;
-    *ret_alive = false;
-    CHECK(w->count == 0);
-    enum page_turn t = page_worker_give(w, wish);
-    if (!was_up || t != PAGE_TURN_READ) /* else it was asked this moment: no answer yet */
-        t = page_worker_turn(w, f);
-    for (;; t = page_worker_turn(w, f)) {
-        if (t == PAGE_TURN_DEAD)
-            return f->code;
-        if (t == PAGE_TURN_DONE) { /* and its bell, so that the next poll does not hear it */
-            *ret_alive = page_worker_turn(w, &after) != PAGE_TURN_DEAD;
-            return f->code;
-        }
-        msec now = clock_mono(&clock_system);
-        if (w->is_up && !was_up) {
-            was_up = true;
-            since = now;
-        }
-        if (is_late(w, now - since, deadline, &left)) {
-            if (was_up)
-                page_worker_overran(deadline, f);
-            else
-                page_worker_did_not_start(f);
-            return f->code;
-        }
-        pause_for(w, t, left);
-    }
 }
