@@ -230,7 +230,7 @@ TEST(seats,
     struct fault f = {.code = OK};
     bool alive = false;
     REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
-    for (int i = 0; i < 400000; i++)
+    for (int i = 0; i < 200000; i++)
         buf_puts(&large, "<p>x</p>\n"); /* takes more than a moment */
     for (int i = 0; i < 3; i++) {
         EXPECT_INT(read_page(w, "text/html", "<p>x", 4, &digest, &f, &alive), OK);
