@@ -8,6 +8,7 @@
  *
  * A few pages may be given at once, so that a reader need not wait for the next one: it takes
  * them in order, and the oldest is always the one it is at, and the one to blame if it dies.
+ * Those it has not begun with can be taken back.
  *
  * The answer is believed in nothing: its lengths are checked here, a digest is to be opened
  * with page_digest_open, which checks its bounds, and text is to be checked for UTF-8.  An
@@ -99,8 +100,8 @@ msec page_worker_look(struct page_worker *w, msec spent, msec deadline);
 /* How long a reader may take to come up, on a machine that is very busy. */
 enum { PAGE_WORKER_START_MSEC = 20000 };
 
-/* The whole of it for programs without a loop: waits until the reader is up, then at most so
- * long.  A false `*ret_alive`
+/* The whole of it for programs without a loop: waits until the reader is up, then as long as
+ * page_worker_look lets it.  Meanwhile both may be bound to one processor.  A false `*ret_alive`
  * means that the reader must be freed. */
 MUST_USE enum err page_worker_read(struct page_worker *w, const struct page_wish *wish,
         msec deadline, struct fault *f, bool *ret_alive);
