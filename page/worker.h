@@ -101,8 +101,8 @@ msec page_worker_look(struct page_worker *w, msec spent, msec deadline);
 enum { PAGE_WORKER_START_MSEC = 20000 };
 
 /* The whole of it for programs without a loop: waits until the reader is up, then as long as
- * page_worker_look lets it.  Meanwhile both may be bound to one processor.  A false `*ret_alive`
- * means that the reader must be freed. */
+ * page_worker_look lets it.  Meanwhile both may be bound to one processor.  A false
+ * `*ret_alive` means that the reader must be freed. */
 MUST_USE enum err page_worker_read(struct page_worker *w, const struct page_wish *wish,
         msec deadline, struct fault *f, bool *ret_alive);
 
