@@ -15,8 +15,8 @@ A test file looks like this:
 
     main()
 
-Everything runs on loopback in a short-named directory below /tmp that goes away afterwards;
-no server is left running.  VIGIL names the binary; meson sets it.
+Everything runs on loopback in a short-named directory, in memory where there is room, that
+goes away afterwards; no server is left running.  VIGIL names the binary; meson sets it.
 """
 import contextlib
 import fcntl
@@ -119,6 +119,16 @@ def contains(text, part):
     assert part in text, f"no {part!r} in:\n{text}"
 
 
+def roomy_place():
+    """Databases made, copied and removed are mostly waiting for a disk; memory will do."""
+    with contextlib.suppress(OSError):
+        shm = os.statvfs("/dev/shm")
+        if (os.access("/dev/shm", os.W_OK) and not shm.f_flag & os.ST_NOEXEC
+                and shm.f_bavail * shm.f_frsize > 2 << 30):
+            return "/dev/shm"
+    return "/tmp"
+
+
 def pattern(name, make):
     """A directory that make(path) makes once for each build of Vigil, for copies of it."""
     build = os.environ.get("VIGIL_BENCH_BUILD") or os.path.join(os.path.dirname(VIGIL), "..")
@@ -131,7 +141,7 @@ def pattern(name, make):
         if not os.path.exists(path):
             for old in glob.glob(os.path.join(place, f"{name}-*")):
                 shutil.rmtree(old)
-            made = tempfile.mkdtemp(prefix="vg-", dir="/tmp")
+            made = tempfile.mkdtemp(prefix="vg-", dir=roomy_place())
             os.chmod(made, 0o755)
             try:
                 make(os.path.join(made, "d"))
@@ -189,7 +199,7 @@ class Vigil:
     """
 
     def __init__(self, data=None, args=(), env=None, db=None, made=False):
-        self.home = tempfile.mkdtemp(prefix="vg-", dir="/tmp")
+        self.home = tempfile.mkdtemp(prefix="vg-", dir=roomy_place())
         os.chmod(self.home, 0o755)
         self.data = data or os.path.join(self.home, "d")
         self.where = ["--db", db] if db else ["--data", self.data]
@@ -242,7 +252,7 @@ class Vigil:
 
     def sql(self, query):
         looks = query.startswith("SELECT") and ";" not in query
-        if looks and self.answers and self.engine.poll() is None:
+        if looks and self.answers and self.engine and self.engine.poll() is None:
             with self.session_lock:
                 if not self.session:
                     self.session = Session([VIGIL, "psql", *self.where, *self.args, "-XAtq", "-v",
@@ -319,7 +329,7 @@ class Postgres:
     def __init__(self):
         self.bin = sorted(glob.glob("/usr/lib/postgresql/*/bin"),
                           key=lambda p: int(p.split("/")[-2]))[-1]
-        self.home = tempfile.mkdtemp(prefix="vp-", dir="/tmp")
+        self.home = tempfile.mkdtemp(prefix="vp-", dir=roomy_place())
         os.chmod(self.home, 0o755)
         self.prefix = []
         self.databases = 0
