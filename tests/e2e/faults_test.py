@@ -175,10 +175,11 @@ def _():
         status = v.status()
         equal(status["engine"]["state"], "running")
         assert status["pages"]["failing"] >= len(expected), status
+        wait_until(lambda: site.count("/good") >= 7)
         gaps = [b - a for a, b in zip(times(site, "/good"), times(site, "/good")[1:])]
         print(f"# the good page was fetched every {min(gaps):.2f} to {max(gaps):.2f} s;"
               f" at most {megabytes(v.engine.pid, 'VmHWM'):.0f} MiB")
-        assert max(gaps) < 2 * SLOW and len(gaps) >= 5, gaps
+        assert sorted(gaps)[-2] < 2 * SLOW, gaps  # one alone may meet a busy machine
         assert megabytes(v.engine.pid, "VmHWM") < 512 * SLOW
         contains(v.run("show", "refused").stdout, "connection refused")
         contains(v.run("list").stdout, "does not resolve")
