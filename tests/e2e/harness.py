@@ -99,8 +99,10 @@ def wait_until(condition, seconds=20, what="it happened"):
     """Polls until the condition is true; what it returned last is in the error.
 
     What is dear to look at is looked at less often, so that the waiting costs others little.
+    Twenty seconds and more are no expectation but patience, of which a busy machine gets more.
     """
-    deadline = time.monotonic() + seconds * SLOW
+    seconds *= max(SLOW, 3) if seconds >= 20 else SLOW
+    deadline = time.monotonic() + seconds
     last = None
     while time.monotonic() < deadline:
         begun = time.monotonic()
@@ -108,7 +110,7 @@ def wait_until(condition, seconds=20, what="it happened"):
         if last:
             return last
         time.sleep(min(max(0.02, 2 * (time.monotonic() - begun)), 0.3))
-    raise AssertionError(f"waited {seconds * SLOW:.0f} s until {what}; last seen: {last!r}")
+    raise AssertionError(f"waited {seconds:.0f} s until {what}; last seen: {last!r}")
 
 
 def equal(actual, expected):
