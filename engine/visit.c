@@ -152,9 +152,8 @@ static void take_loaded(struct old *o)
         o->visit->key = o->load.key;
     }
     if (had_body)
-        visit_read_old(o);
+        visit_read_old(o); /* which needs the body until it was read */
     buf_done(&o->load.digest);
-    buf_done(&o->load.body);
     if (is_there || had_body)
         visit_loaded(o->visit);
     else

@@ -59,7 +59,7 @@ struct visit {
 /* On the loop: gives a body to the page readers; visit_loaded is called when it was read. */
 void visit_read_new(struct visit *v);
 /* Of a stored version whose body was loaded: its text where somebody asks about it, and its
- * digest where `block` is NULL. */
+ * digest where `block` is NULL.  The body is given back when it was read. */
 void visit_read_old(struct old *o);
 /* One of the things it waits for is there; with the last, it goes to the pool. */
 void visit_loaded(struct visit *v);

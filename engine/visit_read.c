@@ -76,6 +76,7 @@ static void old_was_read(struct reading *r)
     else if (!o->block)
         o->block = buf_take(&o->made, &o->bytes);
     buf_done(&o->made);
+    buf_done(&o->load.body);
     visit_loaded(o->visit);
 }
 
@@ -86,8 +87,7 @@ void visit_read_old(struct old *o)
     buf_init(&o->made, DIGEST_MAX);
     o->visit->loading++;
     o->reading = (struct reading){
-            .wish = {.source = {arena_memdup(o->visit->arena, l->body.data, l->body.len),
-                             l->body.len, l->content_type, l->final_url},
+            .wish = {.source = {l->body.data, l->body.len, l->content_type, l->final_url},
                     .digest = o->block ? NULL : &o->made,
                     .text = o->visit->want_source ? &o->text : NULL},
             .done = old_was_read,

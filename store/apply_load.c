@@ -11,7 +11,10 @@
 #include <string.h>
 
 /* Columns of VERSION_GET, and of VERSION_GET_KEY after them. */
-enum { DIGEST, CONTENT_TYPE, FINAL_URL, BODY, KEY_VERSION, KEY_DIGEST, KEY_BODY, KEY_ZSTD };
+enum { DIGEST, KEY_VERSION, KEY_DIGEST, KEY_BODY, KEY_ZSTD };
+
+/* Columns of VERSION_SOURCE. */
+enum { CONTENT_TYPE, FINAL_URL, BODY };
 
 static enum err damaged(const char *what, struct fault *f)
 {
@@ -72,7 +75,7 @@ enum err load_body(struct conn *c, const void *sha256, struct arena *scratch, st
 /* What the successors of this version may be differences of. */
 static void take_key(const PGresult *r, struct store_load_job *job, const struct buf *digest)
 {
-    if (PQgetisnull(r, 0, KEY_BODY) || !digest->data)
+    if (PQgetisnull(r, 0, KEY_ZSTD) || !digest->data)
         return;
     struct store_key *k = calloc(1, sizeof *k);
     CHECK(k);
@@ -108,40 +111,62 @@ static enum err read_digest(const PGresult *r, struct store_load_job *job, struc
     return OK;
 }
 
-static enum err take(struct conn *c, const PGresult *r, struct store_load_job *job,
+/* ---- the whole ---- */
+
+/* What one job asked for. */
+struct answers {
+    PGresult *digest, *source; /* source: where the body is wanted */
+};
+
+static enum err send_one(struct conn *c, const struct store_load_job *job,
+        struct arena *scratch, struct fault *f, struct answers *ret)
+{
+    PARAMS(p, scratch);
+    params_int(&p, job->page_id);
+    params_int(&p, job->version);
+    enum err e = conn_send(c, job->want_key ? SQL_VERSION_GET_KEY : SQL_VERSION_GET, &p,
+            scratch, f, &ret->digest);
+    if (!e && job->want_body)
+        e = conn_send(c, SQL_VERSION_SOURCE, &p, scratch, f, &ret->source);
+    return e;
+}
+
+static enum err take_source(struct conn *c, const PGresult *r, struct store_load_job *job,
         struct arena *scratch, struct fault *f)
 {
-    job->found = PQntuples(r) > 0;
-    if (!job->found)
-        return OK;
     if (job->life) {
         const char *type = result_text(r, 0, CONTENT_TYPE), *url = result_text(r, 0, FINAL_URL);
         job->content_type = type ? arena_strdup(job->life, type) : NULL;
         job->final_url = url ? arena_strdup(job->life, url) : NULL;
     }
+    return load_body(c, PQgetvalue(r, 0, BODY), scratch, f, &job->body);
+}
+
+static enum err take(struct conn *c, const struct answers *a, struct store_load_job *job,
+        struct arena *scratch, struct fault *f)
+{
+    /* It may be forgotten between the two. */
+    job->found = PQntuples(a->digest) > 0 && (!a->source || PQntuples(a->source) > 0);
+    if (!job->found)
+        return OK;
     store_key_free(job->key); /* of an attempt that was cut off */
     job->key = NULL;
-    enum err e = read_digest(r, job, f);
-    if (!e && job->want_body)
-        e = load_body(c, PQgetvalue(r, 0, BODY), scratch, f, &job->body);
+    enum err e = read_digest(a->digest, job, f);
+    if (!e && a->source)
+        e = take_source(c, a->source, job, scratch, f);
     return e;
 }
 
 enum err apply_loads(struct conn *c, struct store_load_job *const *jobs, size_t n,
         struct arena *scratch, struct fault *f)
 {
-    PGresult **r = arena_array_of(scratch, n, PGresult *);
+    struct answers *all = arena_array_of(scratch, n, struct answers);
     enum err e = OK;
-    for (size_t i = 0; !e && i < n; i++) {
-        PARAMS(p, scratch);
-        params_int(&p, jobs[i]->page_id);
-        params_int(&p, jobs[i]->version);
-        e = conn_send(c, jobs[i]->want_key ? SQL_VERSION_GET_KEY : SQL_VERSION_GET, &p, scratch,
-                f, &r[i]);
-    }
+    for (size_t i = 0; !e && i < n; i++)
+        e = send_one(c, jobs[i], scratch, f, &all[i]);
     if (!e)
         e = conn_settle(c, f);
     for (size_t i = 0; !e && i < n; i++)
-        e = take(c, r[i], jobs[i], scratch, f);
+        e = take(c, &all[i], jobs[i], scratch, f);
     return e;
 }

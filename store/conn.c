@@ -353,7 +353,8 @@ static enum err send_it(
     if (e)
         return e;
     /* Bytes are asked for only in these; everything else reads better as text. */
-    int binary = st == SQL_VERSION_GET || st == SQL_VERSION_GET_KEY || st == SQL_BODY_GET;
+    int binary = st == SQL_VERSION_GET || st == SQL_VERSION_GET_KEY ||
+                 st == SQL_VERSION_SOURCE || st == SQL_BODY_GET;
     if (!PQsendQueryPrepared(c->pg, statements[st].name, p ? p->n : 0, p ? p->values : NULL,
                 p ? p->lengths : NULL, p ? p->formats : NULL, binary))
         return lost(c, f, "the connection to the database was lost");

@@ -93,7 +93,7 @@ static bool pack_digest(
         base = unpacked.data;
         len = unpacked.len;
     }
-    return zip_delta(job->digest, job->digest_bytes, base, len, out) &&
+    return zip_digest_delta(job->digest, job->digest_bytes, base, len, out) &&
            is_small(out->len, len / DIGEST_SHRINKS);
 }
 

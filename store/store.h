@@ -417,7 +417,8 @@ struct store_load_job {
     struct store_job job;
     int64_t page_id, version;
     bool want_body;
-    struct arena *life;                   /* where the texts below go; NULL: not wanted */
+    struct arena
+            *life; /* where the texts below go, which come with the body; NULL: not wanted */
     const char *content_type, *final_url; /* NULL: none */
     struct buf digest, body;              /* initialised by the submitter, with their maximum */
     bool want_key;

@@ -158,6 +158,9 @@ MUST_USE bool unzip(const void *bytes, size_t len, struct buf *out);
 /* With others at hand, which must be the same for both. */
 MUST_USE bool zip_delta(
         const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out);
+/* The same for digests, larger by a sixth and read in half the time. */
+MUST_USE bool zip_digest_delta(
+        const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out);
 MUST_USE bool unzip_delta(
         const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out);
 

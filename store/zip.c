@@ -15,8 +15,9 @@
 enum { LEVEL = 2, DELTA_LEVEL = 1 };
 
 /* For digests, which are read more often than they are written whole: long matches only, and
- * literals as they are, which is a tenth larger and a third faster than level 1. */
-enum { DIGEST_LEVEL = -1, DIGEST_MATCH = 7 };
+ * literals as they are (so it is below level 0, and with a target), which is a tenth larger and
+ * a third faster than level 1. */
+enum { DIGEST_LEVEL = -1, DIGEST_MATCH = 7, DIGEST_TARGET = 1 };
 
 /* A thread keeps what zstd works in: making it anew costs a third of packing a page. */
 struct workspace {
@@ -97,17 +98,32 @@ static int window_for(size_t len)
     return log;
 }
 
-bool zip_delta(
-        const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out)
+static bool zip_with_base(ZSTD_CCtx *c, const void *bytes, size_t len, const void *base,
+        size_t base_len, struct buf *out)
 {
-    if (patch(bytes, len, base, base_len, out))
-        return true;
-    ZSTD_CCtx *c = workspace()->pack;
     return is_set(c, ZSTD_c_compressionLevel, DELTA_LEVEL) &&
            is_set(c, ZSTD_c_windowLog, window_for(len + base_len)) &&
            is_set(c, ZSTD_c_checksumFlag, 1) &&
            !ZSTD_isError(ZSTD_CCtx_refPrefix(c, base, base_len)) &&
            zip_with(c, bytes, len, out);
+}
+
+bool zip_delta(
+        const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out)
+{
+    return patch(bytes, len, base, base_len, out) ||
+           zip_with_base(workspace()->pack, bytes, len, base, base_len, out);
+}
+
+bool zip_digest_delta(
+        const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out)
+{
+    ZSTD_CCtx *c = workspace()->pack;
+    if (patch(bytes, len, base, base_len, out))
+        return true;
+    return is_set(c, ZSTD_c_minMatch, DIGEST_MATCH) &&
+           is_set(c, ZSTD_c_targetLength, DIGEST_TARGET) &&
+           zip_with_base(c, bytes, len, base, base_len, out);
 }
 
 /* Room for what a frame says it holds; false when it says nothing sensible. */
