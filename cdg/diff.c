@@ -40,7 +40,7 @@ struct known_item {
     uint32_t symbol; /* + 1; 0: not known */
 };
 
-enum { ITEMS = 64 }; /* of a page of them */
+enum { ITEMS = 32 }; /* of a page of them */
 
 struct side {
     bool is_new;

@@ -355,17 +355,19 @@ static void settle(struct matching *m, uint32_t old, uint32_t new_, uint32_t n)
         match[i] = old + i;
 }
 
-/* Neighbours are paired together. */
+/* Neighbours are paired together; who is in dispute is left. */
 static void settle_all(struct settling *s)
 {
     struct matching *m = s->m;
     uint32_t old = 0, new_ = 0, n = 0;
+    size_t left = 0;
 
     for (size_t i = 0; i < s->nclean; i++) {
         const struct clean *c = &s->clean[i];
         if (is_disputed(s, c->look)) {
             s->left = true;
             s->deep |= is_deep(&m->new_, c->node);
+            s->clean[left++] = *c; /* the others are not needed any more */
             continue;
         }
         m->old.whole[c->twin] = m->new_.whole[c->node] = true;
@@ -378,6 +380,7 @@ static void settle_all(struct settling *s)
         n += m->new_.d->end[c->node] - c->node;
     }
     settle(m, old, new_, n);
+    s->nclean = left;
 }
 
 bool match_settled(struct matching *m)
