@@ -7,9 +7,9 @@
  *  (1) a dirty element of either version is identical with it,
  *  (2) its parent is matched with another element than the parent of its twin, or
  *  (3) somebody around whom it stands, or one identical with it, is identical with another.
- * Then all that look like it are in dispute and wait for heavy.c.  Looks are compared, which
- * may put more into dispute than there is, and costs time only.  Dirty elements that look like
- * nobody in the other version have no twin; when there are no others, nothing is left to do.
+ * Then all that look like it are in dispute: settled here when they hold nothing but texts, by
+ * heavy.c else.  Looks are compared, which may put more into dispute than there is, and costs
+ * time only.  Dirty elements that look like nobody in the other version have no twin.
  */
 #include "cdg/match.h"
 
