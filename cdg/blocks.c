@@ -12,16 +12,14 @@
 /* What a span of blocks counts. */
 #define BLOCKS SPAN_NODES
 
-struct str block_text(const struct blocks *b, bool new_, size_t i)
+struct str block_write(const struct blocks *b, bool new_, size_t i)
 {
     struct block *k = &b->all[new_][i];
     const struct page_digest *d = b->d[new_];
 
-    if (k->text)
-        return (struct str){k->text, k->len};
     char *text = arena_alloc(b->life, k->len + 1), *at = text;
     for (uint32_t t = k->from; t < k->end; t++) {
-        struct str s = page_text(d, t);
+        struct str s = d->text_of[t];
         memcpy(at, s.ptr, s.len);
         at += s.len;
     }
@@ -42,27 +40,39 @@ static size_t block_length(const struct page_digest *d, uint32_t from, uint32_t 
     return len;
 }
 
+/* Which texts begin a block, and how many texts there are behind the last of them. */
+static size_t starts_fill(const struct page_digest *d, uint32_t *restrict starts)
+{
+    const uint8_t *begins = d->text_block;
+    uint32_t texts = d->texts;
+    size_t n = texts > 0;
+
+    starts[0] = 0; /* the first may not say */
+    for (uint32_t i = 1; i < texts; i++) {
+        starts[n] = i;
+        n += begins[i] != 0;
+    }
+    starts[n] = texts;
+    return n;
+}
+
 static size_t blocks_fill(const struct page_digest *d, struct arena *life, struct block **ret,
         uint32_t **ret_prints)
 {
-    size_t n = 0;
+    uint32_t *starts = arena_alloc(life, ((size_t)d->texts + 2) * sizeof *starts), from = 0;
+    size_t n = starts_fill(d, starts);
+    struct block *all = arena_alloc(life, (n + 1) * sizeof *all);
+    const struct str *text_of = d->text_of;
 
-    for (uint32_t i = 0; i < d->texts; i++)
-        n += d->text_block[i] != 0;
-    struct block *all = arena_alloc(life, (n + 1) * sizeof *all); /* the first may not say */
-    uint32_t *prints = *ret_prints = arena_alloc(life, (n + 1) * sizeof *prints);
-    n = 0;
-
-    const uint8_t *begins = d->text_block;
-    for (uint32_t i = 0, texts = d->texts; i < texts; n++) {
-        uint32_t from = i;
-        while (++i < texts && !begins[i])
-            ;
-        all[n] = (struct block){
-                from, i, block_length(d, from, i), i == from + 1 ? d->text_of[from].ptr : NULL};
-        prints[n] = (uint32_t)all[n].len;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t end = starts[i + 1];
+        size_t len = end == from + 1 ? text_of[from].len : block_length(d, from, end);
+        all[i] = (struct block){from, end, len, end == from + 1 ? text_of[from].ptr : NULL};
+        starts[i] = (uint32_t)len; /* which is its print */
+        from = end;
     }
     *ret = all;
+    *ret_prints = starts;
     return n;
 }
 
@@ -208,19 +218,33 @@ static void gap_add(struct blocks *b, size_t old, size_t old_end, size_t new_, s
     gap_trim(b, g);
 }
 
+/* How many rows of blocks are matched one by one: there is at most one gap more. */
+static size_t rows_count(const struct blocks *b)
+{
+    size_t rows = 0;
+
+    for (size_t j = 0; j < b->count[1];) {
+        bool matched = b->match[j] != LCS_NONE;
+        j += matched ? match_row(b->match + j, b->count[1] - j, b->match[j]) : 1;
+        rows += matched;
+    }
+    return rows;
+}
+
 static void gaps_fill(struct blocks *b)
 {
-    size_t old = 0, new_ = 0, n = 1;
+    size_t old = 0, new_ = 0;
 
-    for (size_t j = 0; j < b->count[1]; j++)
-        n += b->match[j] == LCS_NONE || j == 0 || b->match[j] != b->match[j - 1] + 1;
-    b->gaps = arena_alloc(b->life, (n + 1) * sizeof *b->gaps);
-    for (size_t j = 0; j < b->count[1]; j++) {
-        if (b->match[j] == LCS_NONE)
+    b->gaps = arena_alloc(b->life, (rows_count(b) + 1) * sizeof *b->gaps);
+    for (size_t j = 0; j < b->count[1];) {
+        if (b->match[j] == LCS_NONE) {
+            j++;
             continue;
+        }
         gap_add(b, old, b->match[j], new_, j);
-        old = b->match[j] + 1;
-        new_ = j + 1;
+        size_t n = match_row(b->match + j, b->count[1] - j, b->match[j]);
+        old = b->match[j] + n;
+        new_ = j += n;
     }
     gap_add(b, old, b->count[0], new_, b->count[1]);
 }
@@ -272,20 +296,29 @@ static uint32_t far_from_end(const struct page_digest *d)
 /* Joins the texts from j->joined on up to `to`. */
 static void join_texts(struct joining *j, uint32_t to)
 {
-    const struct page_digest *d = j->d;
-    char *text = j->text;
-    size_t at = j->bytes;
+    const struct str *text_of = j->d->text_of;
+    const uint8_t *begins = j->d->text_block;
+    size_t at = j->bytes, *restrict ats = j->at;
+    uint32_t safe = j->safe < to ? j->safe : to, i = j->joined;
+    char *restrict text = j->text;
 
-    for (uint32_t i = j->joined; i < to; i++) {
-        struct str s = d->text_of[i];
+    if (i == 0 && to > 0) { /* before it there is no space */
+        memcpy(text, text_of[0].ptr, text_of[0].len);
+        ats[0] = 0;
+        at = text_of[0].len;
+        i = 1;
+    }
+    for (; i < to; i++) {
+        const char *from = text_of[i].ptr;
+        size_t len = text_of[i].len;
         text[at] = ' ';
-        at += i && d->text_block[i];
-        j->at[i] = at;
-        if (s.len <= COPIED && i < j->safe)
-            memcpy(text + at, s.ptr, COPIED); /* what is too much is written over */
+        at += begins[i] != 0;
+        ats[i] = at;
+        if (len <= COPIED && i < safe)
+            memcpy(text + at, from, COPIED); /* what is too much is written over */
         else
-            memcpy(text + at, s.ptr, s.len);
-        at += s.len;
+            memcpy(text + at, from, len);
+        at += len;
     }
     j->bytes = at;
     j->joined = to;

@@ -234,7 +234,13 @@ struct blocks {
     struct arena *life;
 };
 const struct blocks *blocks_of(const struct question *q);
-struct str block_text(const struct blocks *b, bool new_, size_t i);
+struct str block_write(const struct blocks *b, bool new_, size_t i);
+
+static inline struct str block_text(const struct blocks *b, bool new_, size_t i)
+{
+    const struct block *k = &b->all[new_][i];
+    return k->text ? (struct str){k->text, k->len} : block_write(b, new_, i);
+}
 
 /* All texts of a version one behind the other, a space where a block begins. */
 struct joined {
@@ -436,6 +442,8 @@ struct lcs_pair {
     struct lcs_spans spans;     /* rows known to be equal */
 };
 bool lcs_match_few(const struct lcs_pair *p, uint32_t *ret_match);
+/* How many items are matched with those from `old` on, one by one. */
+size_t match_row(const uint32_t *match, size_t count, uint32_t old);
 bool lcs_length_few(const struct lcs_pair *p, size_t *ret_length);
 /* Its length only; one row of memory. */
 size_t lcs_length(const uint32_t *a, size_t na, const uint32_t *b, size_t nb);

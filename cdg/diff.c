@@ -40,7 +40,7 @@ struct known_item {
     uint32_t symbol; /* + 1; 0: not known */
 };
 
-enum { ITEMS = 64 }; /* of a page of them */
+enum { ITEMS = 32 }; /* of a page of them */
 
 struct side {
     bool is_new;
@@ -375,8 +375,7 @@ static const uint32_t *match_items(struct work *w, bool *ret_coarse)
     return match;
 }
 
-/* How many items are matched with those from `old` on, one by one. */
-static size_t same_row(const uint32_t *match, size_t count, uint32_t old)
+size_t match_row(const uint32_t *match, size_t count, uint32_t old)
 {
     size_t n = 0;
 
@@ -406,7 +405,7 @@ void diff_compare(const struct diff_input *in, struct arena *life, struct diff *
     const uint32_t *match = ret->match = match_items(&w, &ret->coarse);
     size_t a = 0, b = 0;
     while (b < in->nnew) {
-        size_t same = same_row(match + b, in->nnew - b, (uint32_t)a);
+        size_t same = match_row(match + b, in->nnew - b, (uint32_t)a);
         a += same;
         b += same;
         size_t j = b;

@@ -147,6 +147,12 @@ static size_t passed(const struct greedy *g, size_t a, size_t b, int64_t left)
     return start == UNREACHED || start <= (int64_t)a ? 0 : (size_t)start - a;
 }
 
+static void match_fill(uint32_t *restrict match, uint32_t from, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) /* a plain loop, which the compiler makes a wide one of */
+        match[i] = from + i;
+}
+
 static void walk(const struct greedy *g, int64_t left, uint32_t *match)
 {
     const struct lcs_pair *p = g->p;
@@ -155,8 +161,7 @@ static void walk(const struct greedy *g, int64_t left, uint32_t *match)
     for (size_t b = 0; b < p->nb; b++) { /* (1) */
         size_t known = passed(g, a, b, left);
         if (known) {
-            for (size_t n = 0; n < known; n++)
-                match[b + n] = (uint32_t)(a + n);
+            match_fill(match + b, (uint32_t)a, (uint32_t)known);
             a += known;
             b += known - 1;
             continue;
@@ -299,10 +304,7 @@ static void apart_meet(struct apart *s, const struct lcs_pair *p)
 
 static void keep_row(struct kept *k, bool of_b, uint32_t from, uint32_t n)
 {
-    uint32_t *to = k->item[of_b] + k->count[of_b];
-
-    for (uint32_t i = 0; i < n; i++)
-        to[i] = from + i;
+    match_fill(k->item[of_b] + k->count[of_b], from, n);
     k->count[of_b] += n;
 }
 
@@ -363,8 +365,7 @@ static void match_spans(const struct lcs_pair *p, uint32_t *match)
                  len = k->len[p->spans.of];
         for (; j < b; j++)
             match[j] = LCS_NONE;
-        for (uint32_t i = 0; i < len; i++)
-            match[b + i] = a + i;
+        match_fill(match + b, a, len);
         j += len;
     }
     for (; j < p->nb; j++)
@@ -391,8 +392,7 @@ static void kept_tell(const struct kept *k, const uint32_t *found, uint32_t *mat
             if (is_whole(row, found)) {
                 uint32_t a = k->item[0][row->at[SPAN_NODES][0]], b = k->item[1][j],
                          len = row->len[SPAN_NODES];
-                for (uint32_t i = 0; i < len; i++)
-                    match[b + i] = a + i;
+                match_fill(match + b, a, len);
                 j += len;
             }
             continue;

@@ -1,4 +1,5 @@
-/* match -- what matching the trees of a pair is made of: match.c, same.c, twins.c. */
+/* match -- what matching the trees of a pair is made of: match.c, ids.c, settled.c, heavy.c,
+ * twins.c, same.c. */
 #pragma once
 #include "cdg/detect_int.h"
 
@@ -23,21 +24,25 @@ struct same {
     uint64_t work;
 };
 
+struct same same_init(
+        const struct spans *spans, const uint32_t *old_texts, const uint32_t *new_texts);
 /* Whether what is below the nodes, and they themselves, is the same. */
 bool same_subtrees(struct same *s, uint32_t old, uint32_t new_);
 
 /* ---- match.c ----------------------------------------------------------------------------- */
 
+/* Numbers of the names "id" and "xml:id" among the digest's names. */
+struct id_names {
+    uint32_t id, xml_id;
+};
+
 /* A digest's tree as matching sees it; all arrays are by node. */
 struct tree {
     const struct page_digest *d;
-    uint64_t *weight_before; /* length of the canonical text of all nodes before this one */
-    uint32_t *texts_before;  /* how many there are */
-    uint32_t *id;            /* an attribute of the digest; NO_NODE: none */
-    uint32_t *with_id;       /* the nodes that have one, ascending */
-    uint32_t nwith_id;
-    uint32_t *match; /* in the other tree; NO_NODE: none */
-    bool *whole;     /* nobody at or below it is free; NULL in the old tree */
+    struct id_names names;
+    uint32_t *texts; /* how many stand before it; one more at the end */
+    uint32_t *match; /* of elements: in the other tree; NO_NODE: none */
+    bool *whole;     /* nobody at or below it is free */
 };
 
 struct matching {
@@ -47,17 +52,15 @@ struct matching {
     struct twins *twins; /* NULL: nobody had to be looked for elsewhere yet */
 };
 
-struct same same_init(
-        const struct spans *spans, const struct tree *old, const struct tree *new_);
-
-static inline uint64_t weight_of(const struct tree *t, uint32_t node)
-{
-    return t->weight_before[t->d->end[node]] - t->weight_before[node];
-}
-
 static inline bool is_free(const struct tree *t, uint32_t node)
 {
     return t->d->tags[node] != 0 && t->match[node] == NO_NODE;
+}
+
+static inline void pair_up(struct matching *m, uint32_t old, uint32_t new_)
+{
+    m->old.match[old] = new_;
+    m->new_.match[new_] = old;
 }
 
 /* Which element of the old tree is which of the new one; made once for a pair. */
@@ -65,8 +68,31 @@ struct matching *matching_of(const struct question *q);
 /* Whether two matched elements are the same, and all below them. */
 bool matched_same(struct matching *m, uint32_t old, uint32_t new_);
 
+/* ---- ids.c ------------------------------------------------------------------------------- */
+
+struct id_names id_names_of(const struct page_digest *d);
+/* The attribute that is a node's id; NO_NODE: it has none. */
+uint32_t id_of(const struct tree *t, uint32_t node);
+/* (2) of match.c.  True: elements with ids that lie in spans are matched there. */
+bool match_ids(struct matching *m);
+
+/* ---- settled.c --------------------------------------------------------------------------- */
+
+/* Pairs the subtrees that did not change and are in nobody's way.  True: that was all (3) of
+ * match.c has to do. */
+bool match_settled(struct matching *m);
+
+/* ---- heavy.c ----------------------------------------------------------------------------- */
+
+/* (3) of match.c for who is left. */
+void match_identical(struct matching *m);
+
 /* ---- twins.c ----------------------------------------------------------------------------- */
 
 /* The free old subtree that is identical with the new one, as (3) of match.c chooses;
  * NO_NODE: there is none. */
 uint32_t twin_find(struct matching *m, uint32_t new_);
+/* How a subtree looks: equal ones look equal, and most others do not. */
+uint32_t subtree_print(const struct matching *m, bool new_, uint32_t node);
+/* Comparing took so long that hashes are cheaper. */
+bool twins_take_long(const struct matching *m);

@@ -56,16 +56,17 @@ uint32_t *numbers_map(const struct str *old, uint32_t nold, const struct str *ne
 }
 
 struct same same_init(
-        const struct spans *spans, const struct tree *old, const struct tree *new_)
+        const struct spans *spans, const uint32_t *old_texts, const uint32_t *new_texts)
 {
-    struct same s = {.old = old->d,
-            .new_ = new_->d,
+    const struct page_digest *old = spans->d[0], *new_ = spans->d[1];
+    struct same s = {.old = old,
+            .new_ = new_,
             .spans = spans,
-            .old_texts = old->texts_before,
-            .new_texts = new_->texts_before,
+            .old_texts = old_texts,
+            .new_texts = new_texts,
             .tag = spans->tag};
 
-    s.in_row = old->d->texts_in_row && new_->d->texts_in_row && spans->same_numbers;
+    s.in_row = old->texts_in_row && new_->texts_in_row && spans->same_numbers;
     for (size_t i = 0; i < RUNS_KEPT; i++)
         s.runs[i].apart = INT64_MAX;
     return s;
@@ -115,7 +116,8 @@ static bool same_in_row(const struct same *s, uint32_t old, uint32_t new_, uint3
         if (!str_same(x->attr_value_of[x->attr_value[a + i]],
                     y->attr_value_of[y->attr_value[b + i]]))
             return false;
-    uint32_t t = s->old_texts[old], u = s->new_texts[new_], texts = s->old_texts[old + n] - t;
+    uint32_t t = first_text(x, old), u = first_text(y, new_),
+             texts = first_text(x, old + n) - t;
     if (texts == 0)
         return true;
     struct str last = x->text_of[t + texts - 1], twin = y->text_of[u + texts - 1];

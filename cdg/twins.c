@@ -1,8 +1,8 @@
 /* Identical subtrees: where the twin of a new one stands in the old version.
  *
  * It is looked for where it stood, among the children of the element its parent is matched
- * with; only then elsewhere, among those of the same name, weight and size.  When comparing
- * them takes long, all old subtrees are indexed by their hashes.  It must hold that
+ * with; only then elsewhere, among those that look the same.  When comparing them takes long,
+ * all old subtrees are indexed by their hashes.  It must hold that
  *  (1) whichever way, the same one is found: of those with a matched parent the first, else
  *      the first of all that are free; and
  *  (2) time stays in proportion to the pages.
@@ -10,8 +10,7 @@
 #include "base/map.h"
 #include "cdg/match.h"
 
-enum { SHAPES_BITS = 10, SHAPES = 1 << SHAPES_BITS, CHILDREN_MAX = 256, ROW_MAX = 1000 };
-enum { LARGE = 64, SCANS_MAX = 24 }; /* subtrees of that many nodes are looked for one by one */
+enum { LOOKS = 1024, ROW_MAX = 1000 };
 
 struct keyed {
     struct map_node by_hash;
@@ -20,63 +19,94 @@ struct keyed {
 };
 
 struct twins {
-    unsigned scans;
-    uint32_t first[SHAPES]; /* old elements by their shape, in document order */
-    uint32_t *next;         /* by old node: the next one of its shape; NULL: not filled yet */
-    uint64_t steps;
+    uint32_t first[LOOKS]; /* old elements by their looks, in document order */
+    uint32_t *next;        /* by old node: the next one in its row; NULL: not filled yet */
+    uint32_t *print;       /* the same: how it looks */
     struct hash128 *old_hash, *new_hash; /* by node; NULL: not indexed yet */
     struct map index;                    /* struct keyed */
 };
 
-/* ---- without hashes ---------------------------------------------------------------------- */
+/* ---- looks ------------------------------------------------------------------------------- */
 
-static uint32_t shape_of(const struct tree *t, uint32_t node, uint32_t new_tag)
+static uint64_t stirred(uint64_t h, uint64_t more)
 {
-    uint64_t n = weight_of(t, node) * 0x9E3779B97F4A7C15u + (t->d->end[node] - node);
-    return (uint32_t)(((n ^ new_tag) * 0xC2B2AE3D27D4EB4Fu) >> (64 - SHAPES_BITS));
+    h = (h ^ more) * 0x9E3779B97F4A7C15u;
+    return h ^ h >> 32;
 }
 
-static void shapes_fill(struct matching *m)
+/* Its length, and what it begins and ends with. */
+static uint64_t glimpse(struct str s)
+{
+    if (s.len >= 8)
+        return (eight_bytes(s.ptr) + 3 * eight_bytes(s.ptr + s.len - 8)) ^ s.len << 32;
+    if (s.len >= 4)
+        return (four_bytes(s.ptr) | (uint64_t)four_bytes(s.ptr + s.len - 4) << 32) + s.len;
+    uint64_t n = s.len;
+    for (size_t i = 0; i < s.len; i++)
+        n = n << 8 | (unsigned char)s.ptr[i];
+    return n;
+}
+
+/* Size, name, first and last attribute, first and last text. */
+uint32_t subtree_print(const struct matching *m, bool new_, uint32_t node)
+{
+    const struct tree *t = new_ ? &m->new_ : &m->old;
+    const struct page_digest *d = t->d;
+    uint32_t end = d->end[node], a = d->attr_at[node], attrs = d->attr_at[end] - a;
+    uint32_t tag = new_ ? d->tags[node] : m->same.tag[d->tags[node]];
+    uint32_t text = t->texts[node], texts = t->texts[end] - text;
+    uint64_t h = stirred((uint64_t)tag << 32 | (end - node), (uint64_t)attrs << 32 | texts);
+
+    if (attrs > 0)
+        h = stirred(h, glimpse(d->attr_value_of[d->attr_value[a]]));
+    if (attrs > 1)
+        h = stirred(h, glimpse(d->attr_value_of[d->attr_value[a + attrs - 1]]));
+    if (texts > 0)
+        h = stirred(h, glimpse(d->text_of[text]));
+    if (texts > 1)
+        h = stirred(h, glimpse(d->text_of[text + texts - 1]));
+    return (uint32_t)h;
+}
+
+/* ---- without hashes ---------------------------------------------------------------------- */
+
+static void looks_fill(struct matching *m)
 {
     struct twins *w = m->twins;
     const struct page_digest *d = m->old.d;
+    uint32_t *end[LOOKS]; /* of each row */
 
     w->next = arena_alloc(m->life, (d->nodes + 1) * sizeof *w->next);
-    memset(w->first, 0xFF, sizeof w->first);
-    const uint32_t *tags = d->tags, *match = m->old.match;
-    for (uint32_t i = d->nodes; i-- > 0;) {
-        if (match[i] != NO_NODE || tags[i] == 0) /* not free */
-            continue;                            /* nor is it asked for */
-        uint32_t *first = &w->first[shape_of(&m->old, i, m->same.tag[tags[i]])];
-        w->next[i] = *first;
-        *first = i;
+    w->print = arena_alloc(m->life, (d->nodes + 1) * sizeof *w->print);
+    for (size_t i = 0; i < LOOKS; i++)
+        end[i] = &w->first[i];
+    for (uint32_t i = 0; i < d->nodes; i = m->old.whole[i] ? d->end[i] : i + 1) {
+        if (!is_free(&m->old, i))
+            continue;
+        uint32_t print = w->print[i] = subtree_print(m, /* new_= */ false, i);
+        *end[print % LOOKS] = i;
+        end[print % LOOKS] = &w->next[i];
     }
+    for (size_t i = 0; i < LOOKS; i++)
+        *end[i] = NO_NODE;
 }
 
-static bool is_twin(struct matching *m, uint32_t old, uint32_t new_)
+static bool has_size(const struct matching *m, uint32_t old, uint32_t new_)
 {
-    return is_free(&m->old, old) && weight_of(&m->old, old) == weight_of(&m->new_, new_) &&
-           same_subtrees(&m->same, old, new_);
+    const struct page_digest *x = m->old.d, *y = m->new_.d;
+    uint32_t n = y->end[new_] - new_;
+
+    return x->end[old] - old == n && m->same.tag[x->tags[old]] == y->tags[new_] &&
+           x->attr_at[old + n] - x->attr_at[old] == y->attr_at[new_ + n] - y->attr_at[new_];
 }
 
 static uint32_t find_child(struct matching *m, uint32_t parent, uint32_t new_)
 {
-    for (uint32_t i = parent + 1; i < m->old.d->end[parent]; i = m->old.d->end[i])
-        if (is_twin(m, i, new_))
+    for (uint32_t i = parent + 1; i < m->old.d->end[parent]; i = m->old.d->end[i]) {
+        m->same.work++; /* there may be many */
+        if (is_free(&m->old, i) && has_size(m, i, new_) && same_subtrees(&m->same, i, new_))
             return i;
-    return NO_NODE;
-}
-
-/* Large ones come first, when nearly all are free, and are few: filling in shapes can wait
- * until most have found their twins. */
-static uint32_t find_large(struct matching *m, uint32_t new_)
-{
-    const struct page_digest *d = m->old.d;
-    uint32_t n = m->new_.d->end[new_] - new_;
-
-    for (uint32_t i = 0; i + n <= d->nodes; i++)
-        if (d->end[i] == i + n && is_twin(m, i, new_))
-            return i;
+    }
     return NO_NODE;
 }
 
@@ -84,20 +114,18 @@ static uint32_t find_anywhere(struct matching *m, uint32_t new_)
 {
     struct twins *w = m->twins;
 
-    if (!w->next) {
-        if (m->new_.d->end[new_] - new_ >= LARGE && w->scans++ < SCANS_MAX)
-            return find_large(m, new_);
-        shapes_fill(m);
-    }
-    uint32_t *link = &w->first[shape_of(&m->new_, new_, m->new_.d->tags[new_])];
+    if (!w->next)
+        looks_fill(m);
+    uint32_t print = subtree_print(m, /* new_= */ true, new_);
 
-    for (; *link != NO_NODE; w->steps++) {
+    for (uint32_t *link = &w->first[print % LOOKS]; *link != NO_NODE;) {
         uint32_t i = *link;
         if (!is_free(&m->old, i)) {
             *link = w->next[i]; /* and never will be */
             continue;
         }
-        if (is_twin(m, i, new_))
+        m->same.work++;
+        if (w->print[i] == print && same_subtrees(&m->same, i, new_))
             return i;
         link = &w->next[i];
     }
@@ -221,7 +249,7 @@ static uint32_t find_in_index(struct matching *m, uint32_t wanted_parent, uint32
 
 /* ---- both -------------------------------------------------------------------------------- */
 
-static bool takes_long(const struct matching *m)
+bool twins_take_long(const struct matching *m)
 {
     return m->same.work >
            16 * ((uint64_t)m->old.d->nodes + m->new_.d->nodes) + 100000; /* (2) */
@@ -231,15 +259,13 @@ static void twins_init(struct matching *m)
 {
     struct twins *w = m->twins = arena_alloc(m->life, sizeof *w);
 
-    w->scans = 0;
-    w->steps = 0;
     w->next = NULL;
     w->old_hash = w->new_hash = NULL;
 }
 
 bool matched_same(struct matching *m, uint32_t old, uint32_t new_)
 {
-    if (!takes_long(m))
+    if (!twins_take_long(m))
         return same_subtrees(&m->same, old, new_);
     if (!m->twins) /* nobody was free, so nobody was looked for */
         twins_init(m);
@@ -255,11 +281,9 @@ uint32_t twin_find(struct matching *m, uint32_t new_)
 
     if (!m->twins)
         twins_init(m);
-    if (m->twins->old_hash || takes_long(m))
+    if (m->twins->old_hash || twins_take_long(m))
         return find_in_index(m, wanted, new_);
     if (wanted != NO_NODE) {
-        if (m->old.d->children[wanted] > CHILDREN_MAX)
-            return find_in_index(m, wanted, new_);
         uint32_t i = find_child(m, wanted, new_);
         if (i != NO_NODE)
             return i;
