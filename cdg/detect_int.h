@@ -145,6 +145,8 @@ static inline size_t same_front(const char *a, const char *b, size_t n)
 {
     size_t i = 0;
 
+    while (i + 128 <= n && memcmp(a + i, b + i, 128) == 0)
+        i += 128;
     while (i + 8 <= n && eight_bytes(a + i) == eight_bytes(b + i))
         i += 8;
     while (i < n && a[i] == b[i])
@@ -185,9 +187,11 @@ struct spans {
     const struct page_digest *d[2];
     struct span *all; /* ascending in both versions */
     size_t count;
-    const uint32_t *tag;  /* by number of the old one's tags: the new one's, or NO_NODE */
-    const uint32_t *name; /* the same for names of attributes */
-    bool same_numbers;    /* these say nothing */
+    const uint32_t *tag;   /* by number of the old one's tags: the new one's, or NO_NODE */
+    const uint32_t *name;  /* the same for names of attributes */
+    bool same_numbers;     /* these say nothing */
+    bool in_row;           /* the texts of both */
+    uint32_t values_front; /* values of attributes below it are the same in both */
     struct arena *life;
 };
 const struct spans *spans_of(const struct question *q);

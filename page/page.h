@@ -78,7 +78,8 @@ struct page_digest {
     uint32_t tag_names, attributes, texts, links, images;
     const uint32_t *text_node; /* [texts] the node of each text, ascending */
     const uint8_t *text_block; /* [texts] 1: begins a block; 0: goes on in the one before */
-    bool texts_in_row; /* texts lie one behind the other in memory, a zero byte behind each */
+    bool texts_in_row; /* texts lie one behind the other in memory, a zero byte behind each, and
+                        * so do values */
 
     /* Equal numbers are equal strings. */
     uint32_t attr_names, attr_values;
