@@ -251,7 +251,8 @@ const struct joined *joined_of(const struct question *q, bool new_);
 size_t text_cut_front(struct str a, struct str b);
 size_t text_cut_back(struct str a, struct str b);
 
-/* ---- words: vocabulary.c, changed.c ------------------------------------------------------ */
+/* ---- words: vocabulary.c, changed.c, settle.c
+ * ------------------------------------------------------ */
 
 /* The words of both versions of a pair, each once, with how often they occur. */
 struct vocabulary {
