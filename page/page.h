@@ -194,6 +194,14 @@ struct page_pattern;
 MUST_USE enum err page_pattern_new(struct arena *life, const char *pattern, struct fault *f,
         struct page_pattern **ret_pattern);
 
+/* False: nothing is known.  True: no match leaves its line, and what is found in a line depends
+ * on that line alone.  A search at one place in a line of n bytes takes no more than
+ * variants * (fixed + n) steps, and a match has at least `shortest` bytes. */
+struct page_pattern_lines {
+    size_t variants, fixed, shortest;
+};
+bool page_pattern_is_of_lines(const struct page_pattern *p, struct page_pattern_lines *ret);
+
 /* All matches, in order and without overlap: group 1 where the pattern has groups, else the
  * whole match.  `text` is UTF-8; the strings point into it, the array lives in `life`. */
 MUST_USE enum err page_pattern_find(const struct page_pattern *p, struct str text,

@@ -21,7 +21,8 @@ enum { HEAP_KIB = 16 * 1024, JIT_STACK_BYTES = 512 * 1024 };
 
 struct page_pattern {
     pcre2_code *code;
-    bool has_group, has_jit;
+    bool has_group, has_jit, is_of_lines;
+    struct page_pattern_lines lines;
 };
 
 static void pattern_release(void *arg)
@@ -54,8 +55,18 @@ enum err page_pattern_new(struct arena *life, const char *pattern, struct fault 
     pcre2_pattern_info(p->code, PCRE2_INFO_CAPTURECOUNT, &groups);
     p->has_group = groups > 0;
     p->has_jit = pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE) == 0;
+    uint32_t shortest = 0;
+    pcre2_pattern_info(p->code, PCRE2_INFO_MINLENGTH, &shortest);
+    p->is_of_lines = shortest > 0 && pattern_is_of_lines(pattern, &p->lines);
+    p->lines.shortest = shortest; /* characters, each of a byte at least */
     *ret_pattern = p;
     return OK;
+}
+
+bool page_pattern_is_of_lines(const struct page_pattern *p, struct page_pattern_lines *ret)
+{
+    *ret = p->lines;
+    return p->is_of_lines;
 }
 
 struct search {
