@@ -122,6 +122,31 @@ static void let_others_run(int signal)
     nanosleep(&(struct timespec){.tv_nsec = 250 * 1000 * 1000}, NULL);
 }
 
+TEST(late_bomb, "a pattern that is quick for long and then would take minutes is cut short too")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(page, 1 << 20);
+    for (int i = 0; i < 800000; i++)
+        buf_putc(&page, i < 600000 ? 'x' : 'a');
+    msec from = clock_thread();
+    const struct cdg_finding *f = compare_leaf(life,
+            pattern("a{0,150}a{0,150}a{0,2}[bc]", false), "x", buf_text(&page), "text/html");
+    EXPECT_INT(f->result, CDG_U);
+    EXPECT(clock_thread() - from < 3000);
+}
+
+TEST(steps, "a match may take half a million steps, also far into a page")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(page, 1 << 20);
+    for (int i = 0; i < 300000; i++)
+        buf_putc(&page, i < 299000 || i > 299200 ? 'x' : 'a');
+    const struct cdg_finding *f =
+            compare_leaf(life, pattern("xa{0,100}a{0,100}a{0,100}[bc]|x(?=a{201})", false), "y",
+                    buf_text(&page), "text/html");
+    EXPECT_INT(f->result, CDG_C);
+}
+
 TEST(busy, "a machine that has other things to do is not the pattern's fault")
 {
     SCRATCH struct arena *life = arena_new(NULL, "t");
