@@ -5,7 +5,7 @@
  * that
  *  (1) a word that is not in it occurs as often in both versions;
  *  (2) whether and how often a word occurs outside the gaps is looked up only for words that
- *      somebody wants to know it of, and once for all who do (settle.c); and
+ *      somebody wants to know it of, and once for all who do (outside.c); and
  *  (3) the rows are those of the gaps and `margin` words around each, so that a row of at
  *      most margin + 1 words that is not in them occurs as often in both.
  */
@@ -97,8 +97,7 @@ static void tell_same(struct rows *r, struct place to, size_t words)
         if (r->told.block == to.block)
             s.len = to.at;
         while (words && page_word_next(s, &r->told.at, &word)) {
-            vocabulary_add(&r->f, 0, word);
-            vocabulary_add(&r->f, 1, word);
+            vocabulary_add_both(&r->f, word);
             words--;
         }
         if (words && r->told.block < to.block)

@@ -251,7 +251,7 @@ const struct joined *joined_of(const struct question *q, bool new_);
 size_t text_cut_front(struct str a, struct str b);
 size_t text_cut_back(struct str a, struct str b);
 
-/* ---- words: vocabulary.c, changed.c, settle.c
+/* ---- words: vocabulary.c, changed.c, outside.c
  * ------------------------------------------------------ */
 
 /* The words of both versions of a pair, each once, with how often they occur. */
@@ -286,6 +286,8 @@ struct vocabulary_filling {
 };
 struct vocabulary_filling vocabulary_fill(struct arena *life, bool folded);
 void vocabulary_add(struct vocabulary_filling *f, int side, struct str text);
+void vocabulary_add_both(
+        struct vocabulary_filling *f, struct str word);  /* one, on both sides */
 void vocabulary_add_apart(struct vocabulary_filling *f); /* what is no row, on both sides */
 struct vocabulary *vocabulary_filled(struct vocabulary_filling *f);
 struct vocabulary_word *vocabulary_find(const struct vocabulary *v, struct str text);
