@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "base/bytes16.h"
 #include <math.h>
 #include <string.h>
 
@@ -55,43 +56,54 @@ void json_array_end(struct json *j)
     close_level(j, ']');
 }
 
-#define EACH_BYTE 0x0101010101010101u
-#define HIGH_BITS 0x8080808080808080u
-
-/* The high bits of those of eight bytes that are not plain ASCII, or are control characters,
- * quotes or backslashes; right up to the first of them. */
-static uint64_t not_plain(uint64_t x)
+/* Those of sixteen bytes that are not plain ASCII, or are control characters, quotes or
+ * backslashes. */
+static bytes16 not_plain(bytes16 x)
 {
-    uint64_t quote = x ^ EACH_BYTE * '"', slash = x ^ EACH_BYTE * '\\',
-             del = x ^ EACH_BYTE * 0x7F;
-    uint64_t below = EACH_BYTE * 0x7F; /* added, it sets the high bit of all but zero bytes */
+    typedef signed char signed16 __attribute__((vector_size(16)));
+    bytes16 low = (bytes16)((signed16)x < ' '); /* bytes above ASCII are negative */
 
-    return (x | ~((x + EACH_BYTE * (0x80 - ' ')) & (quote + below) & (slash + below) &
-                        (del + below))) &
-           HIGH_BITS;
+    return low | (bytes16)(x == '"') | (bytes16)(x == '\\') | (bytes16)(x == 0x7F);
+}
+
+/* Copies less than sixteen bytes. */
+static void copy_few(char *to, const char *from, size_t len)
+{
+    if (len >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + len - 8, from + len - 8, 8);
+    } else if (len >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + len - 4, from + len - 4, 4);
+    } else if (len) {
+        to[0] = from[0];
+        to[len / 2] = from[len / 2];
+        to[len - 1] = from[len - 1];
+    }
 }
 
 /* How many bytes from here on stand in JSON as they are: most of all there is. */
 static size_t plain_length(const char *s, size_t len)
 {
     size_t i = 0;
-    uint64_t x, stops;
 
-    for (; i + sizeof x <= len; i += sizeof x) {
-        memcpy(&x, s + i, sizeof x);
-        stops = not_plain(x);
-        if (stops && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-            return i + (size_t)__builtin_ctzll(stops) / 8;
-        if (stops)
-            break;
+    for (; len - i >= 16; i += 16) {
+        unsigned plain = bytes16_first(not_plain(bytes16_at(s + i)));
+        if (plain < 16)
+            return i + plain;
     }
-    if (i < len && i > 0 && len - i < sizeof x) { /* the last eight, some of them again */
-        memcpy(&x, s + len - sizeof x, sizeof x);
-        if (not_plain(x) == 0)
+    if (i < len) {
+        char last[16];
+        memset(last, ' ', sizeof last);
+        if (i) /* some of them again */
+            memcpy(last, s + len - 16, 16);
+        else
+            copy_few(last, s, len);
+        if (bytes16_first(not_plain(bytes16_at(last))) == 16)
             return len;
     }
     while (i < len && (signed char)s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7F)
-        i++; /* bytes above ASCII are negative */
+        i++;
     return i;
 }
 
@@ -106,7 +118,10 @@ static size_t unescaped_length(const char *s, size_t len)
 {
     for (size_t i = 0, n;; i += n) {
         i += plain_length(s + i, len - i);
-        n = i < len && (s[i] & 0x80) ? utf8_length(s + i, len - i) : 0;
+        unsigned char c = (unsigned char)(i < len ? s[i] : 0);
+        n = c >= 0xC3 && c <= 0xDF && len - i >= 2 && (s[i + 1] & 0xC0) == 0x80 ? 2
+            : c & 0x80 ? utf8_length(s + i, len - i)
+                       : 0;
         if (n == 0 || is_control(s + i, n))
             return i;
     }
@@ -151,12 +166,33 @@ static void write_escaped(struct buf *out, struct str s)
     buf_putc(out, '"');
 }
 
+/* The usual key, with its comma, in one go. */
+static bool write_plain_key(struct json *j, struct str key)
+{
+    bool comma = j->has_member >> j->depth & 1;
+
+    if (key.len + 4 > j->out->max - j->out->len || plain_length(key.ptr, key.len) < key.len ||
+            !buf_reserve(j->out, key.len + 4))
+        return false;
+    char *at = j->out->data + j->out->len;
+    *at = ',';
+    at += comma;
+    *at++ = '"';
+    memcpy(at, key.ptr, key.len);
+    memcpy(at + key.len, "\":", 3); /* and the zero behind it */
+    j->out->len += comma + key.len + 3;
+    j->has_member |= (uint64_t)1 << j->depth;
+    return true;
+}
+
 void json_key(struct json *j, const char *key)
 {
     CHECK(!j->after_key);
-    value_begins(j);
-    write_escaped(j->out, str_of(key));
-    buf_putc(j->out, ':');
+    if (!write_plain_key(j, str_of(key))) {
+        value_begins(j);
+        write_escaped(j->out, str_of(key));
+        buf_putc(j->out, ':');
+    }
     j->after_key = true;
 }
 

@@ -145,6 +145,8 @@ static inline size_t same_front(const char *a, const char *b, size_t n)
 {
     size_t i = 0;
 
+    while (i + 128 <= n && memcmp(a + i, b + i, 128) == 0)
+        i += 128;
     while (i + 8 <= n && eight_bytes(a + i) == eight_bytes(b + i))
         i += 8;
     while (i < n && a[i] == b[i])
@@ -185,9 +187,11 @@ struct spans {
     const struct page_digest *d[2];
     struct span *all; /* ascending in both versions */
     size_t count;
-    const uint32_t *tag;  /* by number of the old one's tags: the new one's, or NO_NODE */
-    const uint32_t *name; /* the same for names of attributes */
-    bool same_numbers;    /* these say nothing */
+    const uint32_t *tag;   /* by number of the old one's tags: the new one's, or NO_NODE */
+    const uint32_t *name;  /* the same for names of attributes */
+    bool same_numbers;     /* these say nothing */
+    bool in_row;           /* the texts of both */
+    uint32_t values_front; /* values of attributes below it are the same in both */
     struct arena *life;
 };
 const struct spans *spans_of(const struct question *q);
@@ -253,7 +257,8 @@ const struct joined *joined_of(const struct question *q, bool new_);
 size_t text_cut_front(struct str a, struct str b);
 size_t text_cut_back(struct str a, struct str b);
 
-/* ---- words: vocabulary.c, changed.c ------------------------------------------------------ */
+/* ---- words: vocabulary.c, changed.c, outside.c
+ * ------------------------------------------------------ */
 
 /* The words of both versions of a pair, each once, with how often they occur. */
 struct vocabulary {
@@ -287,6 +292,8 @@ struct vocabulary_filling {
 };
 struct vocabulary_filling vocabulary_fill(struct arena *life, bool folded);
 void vocabulary_add(struct vocabulary_filling *f, int side, struct str text);
+void vocabulary_add_both(
+        struct vocabulary_filling *f, struct str word);  /* one, on both sides */
 void vocabulary_add_apart(struct vocabulary_filling *f); /* what is no row, on both sides */
 struct vocabulary *vocabulary_filled(struct vocabulary_filling *f);
 struct vocabulary_word *vocabulary_find(const struct vocabulary *v, struct str text);

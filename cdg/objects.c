@@ -29,9 +29,12 @@ static const bool *named(
 {
     bool *is = arena_array_of(life, d->tag_names, bool);
 
-    for (uint32_t tag = 1; tag < d->tag_names; tag++)
+    for (uint32_t tag = 1; tag < d->tag_names; tag++) {
+        struct str name = d->tag_name_of[tag];
         for (const char *const *n = names; *n && !is[tag]; n++)
-            is[tag] = str_equal_nocase(page_tag_name(d, tag), str_of(*n));
+            is[tag] = name.len && (name.ptr[0] | 0x20) == **n && /* most end here */
+                      str_equal_nocase(name, str_of(*n));
+    }
     return is;
 }
 

@@ -1,5 +1,9 @@
 /* regexp: what a regular expression matches, on the decoded source or on the text as it is
- * read (a line for each block).  The matches are a sequence like any other. */
+ * read (a line for each block).  The matches are a sequence like any other.
+ *
+ * Most changes of a page have nothing to do with the pattern.  Where it keeps to lines, these
+ * are told by searching the blocks that differ only: if each gap (blocks.c) has the same
+ * matches on both sides, the whole versions have. */
 #include "cdg/detect_int.h"
 
 static enum err check(const struct cdg_leaf *leaf, struct fault *f)
@@ -71,6 +75,93 @@ static struct diff_item *items_of(struct str_list list, struct arena *life)
     return items;
 }
 
+/* ---- gaps only --------------------------------------------------------------------------- */
+
+/* The blocks of all gaps of a version, a line each. */
+struct gap_lines {
+    struct str text;
+    size_t *ends; /* by gap */
+    struct str_list matches;
+};
+
+/* Whether a search of the whole version is sure to come to its end, by far. */
+static bool is_cheap(const struct page_pattern_lines *lines, const struct blocks *b, int side)
+{
+    enum { STEPS_AT_A_PLACE = 50000, STEPS = 20000000 };
+    size_t steps = 0, bytes = 0;
+
+    for (size_t i = 0; i < b->count[side] && steps <= STEPS; i++) {
+        size_t len = b->all[side][i].len, at_a_place = lines->variants * (lines->fixed + len);
+        bytes += len;
+        steps += (len + 1) * at_a_place;
+        if (len > STEPS_AT_A_PLACE || at_a_place > STEPS_AT_A_PLACE)
+            return false;
+    }
+    return steps <= STEPS && bytes / lines->shortest < PAGE_MATCHES_MAX;
+}
+
+static void gap_lines_join(
+        const struct question *q, const struct blocks *b, int side, struct gap_lines *ret)
+{
+    size_t bytes = 0;
+
+    for (size_t g = 0; g < b->ngaps; g++)
+        for (size_t i = b->gaps[g].from[side]; i < b->gaps[g].end[side]; i++)
+            bytes += b->all[side][i].len + 1;
+    char *text = arena_alloc(q->life, bytes + 1), *at = text;
+    ret->ends = arena_alloc(q->life, (b->ngaps + 1) * sizeof *ret->ends);
+    for (size_t g = 0; g < b->ngaps; g++) {
+        for (size_t i = b->gaps[g].from[side]; i < b->gaps[g].end[side]; i++) {
+            struct str s = block_text(b, side, i);
+            memcpy(at, s.ptr, s.len);
+            at += s.len;
+            *at++ = '\n';
+        }
+        ret->ends[g] = (size_t)(at - text);
+    }
+    *at = 0;
+    ret->text = (struct str){text, bytes};
+}
+
+/* How many matches lie before the end of a gap. */
+static size_t matches_until(const struct gap_lines *l, size_t from, size_t gap)
+{
+    while (from < l->matches.count && l->matches.all[from].ptr < l->text.ptr + l->ends[gap])
+        from++;
+    return from;
+}
+
+/* Whether no gap can make a difference; false: it is not known. */
+static bool gaps_are_alike(const struct question *q)
+{
+    struct page_pattern_lines lines;
+    struct gap_lines two[2];
+
+    if (!q->leaf->on_text || !page_pattern_is_of_lines(q->prepared, &lines))
+        return false;
+    const struct blocks *b = blocks_of(q);
+    for (int side = 0; side < 2; side++) {
+        struct str_list *found = &two[side].matches;
+        if (!is_cheap(&lines, b, side))
+            return false;
+        gap_lines_join(q, b, side, &two[side]);
+        if (page_pattern_find(q->prepared, two[side].text, q->life, NULL, &found->all,
+                    &found->count) != OK)
+            return false;
+    }
+    for (size_t g = 0, i = 0, j = 0; g < b->ngaps; g++) {
+        size_t to = matches_until(&two[0], i, g), end = matches_until(&two[1], j, g);
+        if (to - i != end - j)
+            return false;
+        for (; i < to; i++, j++)
+            if (!str_equal(two[0].matches.all[i], two[1].matches.all[j]))
+                return false;
+    }
+    return true;
+}
+
+/* ---- comparing --------------------------------------------------------------------------- */
+
 static void compare(const struct question *q, struct answer *a)
 {
     struct str_list old = {NULL, 0}, new_ = {NULL, 0};
@@ -82,6 +173,8 @@ static void compare(const struct question *q, struct answer *a)
             (q->leaf->on_text &&
                     hash128_equal(was->hash[PAGE_CONTENT], is->hash[PAGE_CONTENT]) &&
                     hash128_equal(was->hash[PAGE_BLOCKS], is->hash[PAGE_BLOCKS])))
+        return;
+    if (gaps_are_alike(q))
         return;
     if (!matches_of(q, q->old, &old, &why) || !matches_of(q, q->new_, &new_, &why)) {
         answer_unknown(a, why);

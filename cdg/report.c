@@ -124,9 +124,20 @@ static void first_change(struct buf *out, const struct answer *a)
         buf_puts(out, " …");
 }
 
+static void put_count(struct buf *out, size_t n)
+{
+    char digits[24], *at = digits + sizeof digits;
+
+    do
+        *--at = (char)('0' + n % 10);
+    while (n /= 10);
+    buf_append(out, at, (size_t)(digits + sizeof digits - at));
+}
+
 static void summary_leaf(struct buf *out, const char *type, const struct answer *a)
 {
-    static const char *const words[] = {"inserted", "deleted", "updated", "moved", "found"};
+    static const char *const words[] = {
+            " inserted", " deleted", " updated", " moved", " found"};
     const char *comma = " ";
 
     if (out->len)
@@ -135,7 +146,9 @@ static void summary_leaf(struct buf *out, const char *type, const struct answer 
     for (int how = 0; how < CHANGE_HOW_COUNT; how++) {
         if (a->counts[how] == 0)
             continue;
-        buf_printf(out, "%s%zu %s", comma, a->counts[how], words[how]);
+        buf_puts(out, comma);
+        put_count(out, a->counts[how]);
+        buf_puts(out, words[how]);
         comma = ", ";
     }
     if (a->reason)

@@ -124,6 +124,15 @@ static uint32_t same_numbers(
     return i;
 }
 
+/* Whether two values are the same, by their numbers where these can tell. */
+static bool same_value(const struct spans *s, uint32_t old, uint32_t new_)
+{
+    const struct page_digest *x = s->d[0], *y = s->d[1];
+
+    return (old == new_ && old < s->values_front) ||
+           str_same(x->attr_value_of[old], y->attr_value_of[new_]);
+}
+
 /* How many of n nodes, whose names are the same, have the same attributes. */
 static uint32_t count_attributes(const struct spans *s, struct span_place p, uint32_t n)
 {
@@ -131,9 +140,14 @@ static uint32_t count_attributes(const struct spans *s, struct span_place p, uin
     const uint32_t *at = x->attr_at + p.node[0], *other = y->attr_at + p.node[1];
 
     n = same_numbers(at + 1, other + 1, n, at[0], other[0]);
-    for (uint32_t a = at[0], b = other[0]; a < at[n]; a++, b++) {
-        if (x->attr_name[a] == y->attr_name[b] && str_same(x->attr_value_of[x->attr_value[a]],
-                                                          y->attr_value_of[y->attr_value[b]]))
+    uint32_t a = at[0], b = other[0], all = at[n] - a;
+    if (memcmp(x->attr_name + a, y->attr_name + b, all * sizeof *at) == 0 &&
+            s->values_front == x->attr_values &&
+            memcmp(x->attr_value + a, y->attr_value + b, all * sizeof *at) == 0)
+        return n;
+    for (; a < at[n]; a++, b++) {
+        if (x->attr_name[a] == y->attr_name[b] &&
+                same_value(s, x->attr_value[a], y->attr_value[b]))
             continue;
         while (at[n] > a)
             n--;
@@ -141,23 +155,91 @@ static uint32_t count_attributes(const struct spans *s, struct span_place p, uin
     return n;
 }
 
+/* The bytes of strings in a row. */
+static size_t row_bytes(const struct str *all, uint32_t n)
+{
+    return (size_t)(all[n - 1].ptr - all[0].ptr) + all[n - 1].len;
+}
+
+static bool same_lengths(const struct str *x, const struct str *y, uint32_t n)
+{
+    size_t differ = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        differ |= x[i].len ^ y[i].len;
+    return differ == 0;
+}
+
+/* How many of n texts are the same: what lies in a row is compared as one. */
+static uint32_t count_texts(const struct spans *s, const uint32_t text[2], uint32_t n)
+{
+    const struct str *x = s->d[0]->text_of + text[0], *y = s->d[1]->text_of + text[1];
+    uint32_t i = 0;
+
+    if (n && s->in_row) {
+        size_t bytes = row_bytes(x, n), others = row_bytes(y, n);
+        size_t same = same_front(x[0].ptr, y[0].ptr, bytes < others ? bytes : others);
+        const char *differ = x[0].ptr + same;
+        if (same == bytes && same == others)
+            i = n;
+        for (uint32_t high = n - 1; i < high;) { /* the last that begins no later */
+            uint32_t middle = (i + high + 1) / 2;
+            if (x[middle].ptr <= differ)
+                i = middle;
+            else
+                high = middle - 1;
+        }
+        if (!same_lengths(x, y, i)) /* a zero byte is in one, who knows why */
+            i = 0;
+    }
+    while (i < n && str_same(x[i], y[i]))
+        i++;
+    return i;
+}
+
+/* How many texts from one on stand before a node that is near. */
+static uint32_t texts_before(const struct page_digest *d, uint32_t from, uint32_t node)
+{
+    uint32_t low = from, high = d->texts - from > AT_ONCE ? from + AT_ONCE : d->texts;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (d->text_node[middle] < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - from;
+}
+
 /* How many nodes of the next few are the same, where names have the same numbers. */
 static uint32_t count_few(
         const struct spans *s, struct span_place p, uint32_t n, uint32_t *ret_texts)
 {
     const struct page_digest *x = s->d[0], *y = s->d[1];
-    uint32_t texts = 0;
 
     n = same_numbers(x->tags + p.node[0], y->tags + p.node[1], n, 0, 0);
     n = same_numbers(x->children + p.node[0], y->children + p.node[1], n, 0, 0);
     n = count_attributes(s, p, n);
-    for (uint32_t t = p.text[0]; t < x->texts && x->text_node[t] < p.node[0] + n; t++) {
-        if (str_same(x->text_of[t], y->text_of[p.text[1] + texts]))
-            texts++;
-        else
-            n = x->text_node[t] - p.node[0];
+    uint32_t texts = texts_before(x, p.text[0], p.node[0] + n);
+    *ret_texts = count_texts(s, p.text, texts);
+    return *ret_texts == texts ? n : x->text_node[p.text[0] + *ret_texts] - p.node[0];
+}
+
+/* How many values both tables begin with. */
+static uint32_t count_values(const struct spans *s)
+{
+    const struct page_digest *x = s->d[0], *y = s->d[1];
+    uint32_t most = x->attr_values < y->attr_values ? x->attr_values : y->attr_values, n = 0;
+
+    if (most && s->in_row) {
+        size_t bytes = row_bytes(x->attr_value_of, most);
+        if (bytes == row_bytes(y->attr_value_of, most) &&
+                memcmp(x->attr_value_of[0].ptr, y->attr_value_of[0].ptr, bytes) == 0)
+            return most;
     }
-    *ret_texts = texts;
+    while (n < most && str_same(x->attr_value_of[n], y->attr_value_of[n]))
+        n++;
     return n;
 }
 
@@ -301,6 +383,8 @@ const struct spans *spans_of(const struct question *q)
             .life = life};
     s->same_numbers =
             are_the_same(s->tag, x->tag_names) && are_the_same(s->name, x->attr_names);
+    s->in_row = x->texts_in_row && y->texts_in_row;
+    s->values_front = count_values(s);
     struct walk w = {.s = s};
     do
         walk_same(&w);

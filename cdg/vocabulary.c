@@ -103,7 +103,7 @@ static bool is_folded(struct str word)
     return true;
 }
 
-static void add_word(struct vocabulary_filling *f, int side, struct str text)
+static struct vocabulary_word *word_of(struct vocabulary_filling *f, struct str text)
 {
     bool folds = f->folded && !is_folded(text);
 
@@ -112,7 +112,11 @@ static void add_word(struct vocabulary_filling *f, int side, struct str text)
         if (page_word_fold(text, &f->fold))
             text = (struct str){f->fold.data, f->fold.len};
     }
-    struct vocabulary_word *w = word_get(f->v, text, folds, f->life);
+    return word_get(f->v, text, folds, f->life);
+}
+
+static void count_word(struct vocabulary_filling *f, int side, struct vocabulary_word *w)
+{
     w->counts[side]++;
     seq_add(f->v, side, w->number, f->life);
 }
@@ -122,7 +126,15 @@ void vocabulary_add(struct vocabulary_filling *f, int side, struct str text)
     struct str word;
 
     for (size_t at = 0; page_word_next(text, &at, &word);)
-        add_word(f, side, word);
+        count_word(f, side, word_of(f, word));
+}
+
+void vocabulary_add_both(struct vocabulary_filling *f, struct str word)
+{
+    struct vocabulary_word *w = word_of(f, word);
+
+    count_word(f, 0, w);
+    count_word(f, 1, w);
 }
 
 void vocabulary_add_apart(struct vocabulary_filling *f)

@@ -78,7 +78,8 @@ struct page_digest {
     uint32_t tag_names, attributes, texts, links, images;
     const uint32_t *text_node; /* [texts] the node of each text, ascending */
     const uint8_t *text_block; /* [texts] 1: begins a block; 0: goes on in the one before */
-    bool texts_in_row; /* texts lie one behind the other in memory, a zero byte behind each */
+    bool texts_in_row; /* texts lie one behind the other in memory, a zero byte behind each, and
+                        * so do values */
 
     /* Equal numbers are equal strings. */
     uint32_t attr_names, attr_values;
@@ -192,6 +193,14 @@ struct page_pattern;
 
 MUST_USE enum err page_pattern_new(struct arena *life, const char *pattern, struct fault *f,
         struct page_pattern **ret_pattern);
+
+/* False: nothing is known.  True: no match leaves its line, and what is found in a line depends
+ * on that line alone.  A search at one place in a line of n bytes takes no more than
+ * variants * (fixed + n) steps, and a match has at least `shortest` bytes. */
+struct page_pattern_lines {
+    size_t variants, fixed, shortest;
+};
+bool page_pattern_is_of_lines(const struct page_pattern *p, struct page_pattern_lines *ret);
 
 /* All matches, in order and without overlap: group 1 where the pattern has groups, else the
  * whole match.  `text` is UTF-8; the strings point into it, the array lives in `life`. */

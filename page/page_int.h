@@ -359,3 +359,6 @@ MUST_USE enum err data_read(const struct page_source *src, struct build *b, stru
 /* decode.c: what the bytes 0x80 to 0x9F mean in windows-1252, and so the numbers 128 to 159 in
  * character references on the web. */
 extern const uint16_t page_high_1252[32];
+
+/* pattern_line.c: all but `shortest`. */
+bool pattern_is_of_lines(const char *pattern, struct page_pattern_lines *ret);

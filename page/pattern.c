@@ -9,19 +9,23 @@
  * Time that others had on a busy machine is not the pattern's.
  *
  * A window that was quick is doubled, since finding the first character of a match scans
- * ahead of the window; one that was slow makes the next one small again.
+ * ahead of the window; one that was slow makes the next one small again.  What is quick here
+ * may be slow a little further on, so a larger window has a smaller limit for each of its
+ * places: no window takes more steps than the smallest may.  A place that needs more is
+ * searched again in a small one.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "base/time.h"
 #include "page/page_int.h"
 #include <pcre2.h>
 
-enum { WINDOW_LEAST = 64, WINDOW_MOST = 1 << 20, MATCH_LIMIT = 100000, DEPTH_LIMIT = 1000 };
+enum { WINDOW_LEAST = 64, WINDOW_MOST = 1 << 16, MATCH_LIMIT = 1000000, DEPTH_LIMIT = 1000 };
 enum { HEAP_KIB = 16 * 1024, JIT_STACK_BYTES = 512 * 1024 };
 
 struct page_pattern {
     pcre2_code *code;
-    bool has_group, has_jit;
+    bool has_group, has_jit, is_of_lines;
+    struct page_pattern_lines lines;
 };
 
 static void pattern_release(void *arg)
@@ -54,8 +58,18 @@ enum err page_pattern_new(struct arena *life, const char *pattern, struct fault 
     pcre2_pattern_info(p->code, PCRE2_INFO_CAPTURECOUNT, &groups);
     p->has_group = groups > 0;
     p->has_jit = pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE) == 0;
+    uint32_t shortest = 0;
+    pcre2_pattern_info(p->code, PCRE2_INFO_MINLENGTH, &shortest);
+    p->is_of_lines = shortest > 0 && pattern_is_of_lines(pattern, &p->lines);
+    p->lines.shortest = shortest; /* characters, each of a byte at least */
     *ret_pattern = p;
     return OK;
+}
+
+bool page_pattern_is_of_lines(const struct page_pattern *p, struct page_pattern_lines *ret)
+{
+    *ret = p->lines;
+    return p->is_of_lines;
 }
 
 struct search {
@@ -68,6 +82,7 @@ struct search {
     msec began;    /* of clock_thread */
     msec now;      /* when the last window was done */
     size_t window;
+    size_t searched; /* matches may start from here on in the next window */
     struct arena *life;
     struct str *matches;
     size_t count, cap;
@@ -86,7 +101,6 @@ static bool search_init(struct search *s)
     s->context = pcre2_match_context_create(NULL);
     if (!s->data || !s->context)
         return false;
-    pcre2_set_match_limit(s->context, MATCH_LIMIT);
     pcre2_set_depth_limit(s->context, DEPTH_LIMIT);
     pcre2_set_heap_limit(s->context, HEAP_KIB);
     s->now = clock_mono(&clock_system);
@@ -104,12 +118,11 @@ static size_t next_character(struct str text, size_t at)
     return at;
 }
 
-/* Looks for a match that starts in the window at `at`. */
-static int search_window(struct search *s, size_t at)
+static int search_once(struct search *s, size_t at)
 {
-    msec before = s->now;
-
-    pcre2_set_offset_limit(s->context, at + s->window - 1);
+    s->searched = at + s->window;
+    pcre2_set_offset_limit(s->context, s->searched - 1);
+    pcre2_set_match_limit(s->context, (uint32_t)(MATCH_LIMIT / (s->window / WINDOW_LEAST)));
     int n = pcre2_match(s->p->code, (PCRE2_SPTR)s->text.ptr, s->text.len, at,
             PCRE2_NO_UTF_CHECK, s->data, s->context);
     if (n == PCRE2_ERROR_JIT_STACKLIMIT && !s->stack) { /* seldom: 32 KiB is enough for most */
@@ -117,6 +130,19 @@ static int search_window(struct search *s, size_t at)
         pcre2_jit_stack_assign(s->context, NULL, s->stack);
         n = pcre2_match(s->p->code, (PCRE2_SPTR)s->text.ptr, s->text.len, at,
                 PCRE2_NO_UTF_CHECK, s->data, s->context);
+    }
+    return n;
+}
+
+/* Looks for a match that starts in the window at `at`. */
+static int search_window(struct search *s, size_t at)
+{
+    msec before = s->now;
+    int n = search_once(s, at);
+
+    if (n == PCRE2_ERROR_MATCHLIMIT && s->window > WINDOW_LEAST) {
+        s->window = WINDOW_LEAST;
+        n = search_once(s, at);
     }
     s->now = clock_mono(&clock_system);
     bool quick = s->now - before < 1;
@@ -151,8 +177,8 @@ static void match_add(struct search *s, int groups)
 /* Where the search goes on; SIZE_MAX when it is over. */
 static size_t search_step(struct search *s, size_t at, struct fault *f, enum err *e)
 {
-    size_t end = at + s->window;
     int n = search_window(s, at);
+    size_t end = s->searched;
 
     if (n == PCRE2_ERROR_NOMATCH) {
         while (end < s->text.len && (s->text.ptr[end] & 0xC0) == 0x80)

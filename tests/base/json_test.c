@@ -55,4 +55,37 @@ TEST(top, "several values at the top are separated too, as one object a line nee
     EXPECT_TEXT(buf_text(&b), "{\"n\":0.25}");
 }
 
+TEST(places, "a character is escaped wherever it stands in a text or key of whatever length")
+{
+    static const struct {
+        const char *in, *out;
+    } all[] = {{"\"", "\\\""}, {"\\", "\\\\"}, {"\x1F", "\\u001f"}, {"\x7F", "\\u007f"},
+            {"\xC2\x80", "\\u0080"}, {"\xC3\xA9", "\xC3\xA9"}, {"\xC3", "\xEF\xBF\xBD"},
+            {"~", "~"}, {" ", " "}, {"\xE2\x82\xAC", "\xE2\x82\xAC"}};
+
+    for (size_t k = 0; k < countof(all); k++)
+        for (int len = 0; len < 40; len++)
+            for (int at = 0; at <= len; at++) {
+                BUF(in, 100);
+                BUF(expected, 200);
+                BUF(b, 200);
+                struct json j;
+                for (int i = 0; i <= len; i++)
+                    buf_puts(&in, i == at ? all[k].in : "x");
+                for (int n = 0; n < 2; n++) {
+                    buf_puts(&expected, n ? ":\"" : "{\"");
+                    for (int i = 0; i <= len; i++)
+                        buf_puts(&expected, i == at ? all[k].out : "x");
+                    buf_putc(&expected, '"');
+                }
+                buf_putc(&expected, '}');
+                json_init(&j, &b);
+                json_object_begin(&j);
+                json_key(&j, buf_text(&in));
+                json_text(&j, buf_text(&in));
+                json_object_end(&j);
+                EXPECT_TEXT(buf_text(&b), buf_text(&expected));
+            }
+}
+
 TEST_MAIN()

@@ -122,6 +122,31 @@ static void let_others_run(int signal)
     nanosleep(&(struct timespec){.tv_nsec = 250 * 1000 * 1000}, NULL);
 }
 
+TEST(late_bomb, "a pattern that is quick for long and then would take minutes is cut short too")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(page, 1 << 20);
+    for (int i = 0; i < 800000; i++)
+        buf_putc(&page, i < 600000 ? 'x' : 'a');
+    msec from = clock_thread();
+    const struct cdg_finding *f = compare_leaf(life,
+            pattern("a{0,150}a{0,150}a{0,2}[bc]", false), "x", buf_text(&page), "text/html");
+    EXPECT_INT(f->result, CDG_U);
+    EXPECT(clock_thread() - from < 3000);
+}
+
+TEST(steps, "a match may take half a million steps, also far into a page")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(page, 1 << 20);
+    for (int i = 0; i < 300000; i++)
+        buf_putc(&page, i < 299000 || i > 299200 ? 'x' : 'a');
+    const struct cdg_finding *f =
+            compare_leaf(life, pattern("xa{0,100}a{0,100}a{0,100}[bc]|x(?=a{201})", false), "y",
+                    buf_text(&page), "text/html");
+    EXPECT_INT(f->result, CDG_C);
+}
+
 TEST(busy, "a machine that has other things to do is not the pattern's fault")
 {
     SCRATCH struct arena *life = arena_new(NULL, "t");
@@ -184,6 +209,74 @@ TEST(no_source, "without the old source the answer is that it could not be looke
     old->source = NULL;
     EXPECT(cdg_compare_once(&e, old, new_, life, NULL, &f) == OK);
     EXPECT_TEXT(show(life, f), "U: the source of version 1 is not at hand");
+}
+
+TEST(of_lines, "patterns that may see more than a line are not taken for ones that do not")
+{
+    static const char *const yes[] = {"a", "Section \\d+", "[a-d]+", "(a|b)c", "Rev ([0-9.]+)",
+            "\\$\\d+\\.\\d{2}", "\\bab?\\b", "a{2,}", "caf\xC3\xA9", "[\\w-]+x", "a+?b",
+            "a++b"};
+    static const char *const no[] = {".", "a.b", "^a", "a$", "[^a]", "\\s", "\\W", "\\D",
+            "\\Ba", "(?i)a", "(?s:a)", "a(?=b)", "(?<=b)a", "(?<!\\n)a", "a+b+", "(a)+",
+            "(a+)?", "a\nb", "(*UTF)a", "\\Qa\\E", "a?", "a*", "b|a*", "[[:alpha:]]", "\\x0a",
+            "\\n", "[\\n]", "[a\\s]", "[\t-z]", "(a)\\1", "\\Aa", "a\\z", "a\\K", "\\R",
+            "\\p{L}", "a{,3}b", "a{2", "[]a]", "\\N", "\\Ka",
+            "a?a?a?a?a?a?a?a?a?a?a?a?aaaaaaaaaaaa"};
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    struct page_pattern_lines lines;
+
+    for (size_t i = 0; i < countof(yes) + countof(no); i++) {
+        const char *text = i < countof(yes) ? yes[i] : no[i - countof(yes)];
+        struct page_pattern *p;
+        EXPECT(page_pattern_new(life, text, NULL, &p) == OK);
+        bool of_lines = page_pattern_is_of_lines(p, &lines);
+        if (of_lines != (i < countof(yes)))
+            EXPECT_TEXT(text, "");
+    }
+}
+
+/* Some blocks of a few short words; the same seed with another edit is a page like it. */
+static char *little_page(struct arena *life, unsigned seed, unsigned edits)
+{
+    static const char *const words[] = {"a", "b", "ab", "abc", "a1", "12", "b-a", "c", "(a)",
+            "aab", "<b>a</b>b",
+            "\xC3\xA9"
+            "a"};
+    unsigned state = seed, other = seed * 31 + edits;
+    BUF(page, 10000);
+
+    for (unsigned block = 0; block < 6; block++) {
+        buf_puts(&page, "<p>");
+        for (unsigned i = 0; i < 4; i++) {
+            state = state * 1664525u + 1013904223u;
+            other = other * 1664525u + 1013904223u;
+            unsigned pick = edits && other % 1000 > 900 ? other : state;
+            if ((pick >> 8) % 20 == 0)
+                buf_puts(&page, "</p><p>");
+            buf_printf(&page, "%s ", words[(pick >> 16) % countof(words)]);
+        }
+        buf_puts(&page, "</p>");
+    }
+    return arena_strdup(life, buf_text(&page));
+}
+
+TEST(gaps, "searching only what differs finds what searching everything finds")
+{
+    static const char *const all[] = {"[a-b]+", "\\bab?\\b", "a|bc", "(a)b{1,2}", "a{2}",
+            "\\d+", "a[ab]*?b", "a b", "\\w+", "(b)|a", "b-\\w", "a ", "\\(a\\)", "a\\b"};
+    unsigned changed = 0;
+
+    for (unsigned seed = 1; seed <= 60; seed++)
+        for (size_t i = 0; i < countof(all); i++) {
+            SCRATCH struct arena *life = arena_new(NULL, "t");
+            char *old = little_page(life, seed, 0), *new_ = little_page(life, seed, 1);
+            const char *whole = arena_printf(life, "(?:)%s", all[i]);
+            const struct cdg_finding *f =
+                    compare_leaf(life, pattern(whole, true), old, new_, "text/html");
+            changed += f->result == CDG_C;
+            EXPECT_ON_TEXT(all[i], old, new_, show(life, f));
+        }
+    EXPECT(changed > 50 && changed < 60 * countof(all) - 50);
 }
 
 TEST_MAIN()

@@ -57,6 +57,73 @@ TEST(AW8, "AW8: a paragraph less is no word more or less")
     EXPECT_WORDS("<p>a</p><p>b</p>", "<p>a</p>b", "N");
 }
 
+/* Pages of one paragraph that says `word` only in the old version, and one that says `rest`. */
+static const char *page_with(struct arena *life, const char *word, const char *rest)
+{
+    return arena_printf(life, "<p>here %s it was</p><p>%s</p>", word, rest);
+}
+
+TEST(words_elsewhere,
+        "a word that went is still there when it stands elsewhere, whatever is around")
+{
+    static const char *const around[][2] = {{"", ""}, {"(", ")"}, {"\xC2\xAB", "\xC2\xBB"},
+            {"\xE2\x80\x9C", "\xE2\x80\x9D"}, {"a\xC2\xA0", "\xC2\xA0z"}, {"a ", " z"},
+            {"1\xE2\x80\x83", ""}, {"&amp;", "..."}, {"\xC3\x97", ""},
+            {"a long way to the ", ""},
+            {"a long way to the word ", " and a long way behind it"}};
+    static const char *const words[] = {
+            "edited", "x", "\xC3\xA9t\xC3\xA9", "e\xC3\xA9n", "10.50", "42", "_a", "K"};
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+
+    for (size_t w = 0; w < countof(words); w++)
+        for (size_t i = 0; i < countof(around); i++)
+            for (int pad = 0; pad < 20; pad++) {
+                const char *rest = arena_printf(life, "%.*s %s%s%s", pad,
+                        "so much text before i", around[i][0], words[w], around[i][1]);
+                const char *old = page_with(life, words[w], rest);
+                struct cdg_leaf key = leaf_of("keywords");
+                key.words = &words[w];
+                key.nwords = 1;
+                EXPECT_WORDS(old, page_with(life, "", rest), "N");
+                EXPECT_COUNTED(old, page_with(life, "", rest),
+                        arena_printf(life, "−%s (2→1)", words[w]));
+                EXPECT_LEAF(key, old, page_with(life, "", rest), "N");
+                key.counted = true;
+                EXPECT_LEAF(key, old, page_with(life, "", rest),
+                        arena_printf(life, "−%s (2→1)", words[w]));
+                rest = arena_printf(
+                        life, "%.*s b%s %sb", pad, "so much text before i", words[w], words[w]);
+                EXPECT_WORDS(page_with(life, words[w], rest), page_with(life, "", rest),
+                        arena_printf(life, "−%s", words[w]));
+            }
+}
+
+TEST(words_folded, "a keyword stands elsewhere too where that only folds to it")
+{
+    static const char *const folds[][2] = {{"kilo", "\xE2\x84\xAA"
+                                                    "ilo"},
+            {"salt", "\xC5\xBF"
+                     "alt"},
+            {"as", "a\xC5\xBF"}, {"find", "\xEF\xAC\x81nd"},
+            {"strasse", "Stra\xC3\x9F"
+                        "e"},
+            {"\xC3\xA9t\xC3\xA9", "\xC3\x89T\xC3\x89"}, {"e\xC3\xA9", "E\xC3\x89"},
+            {"edited", "EDITED"}};
+    SCRATCH struct arena *life = arena_new(NULL, "test");
+
+    for (size_t i = 0; i < countof(folds); i++) {
+        struct cdg_leaf key = leaf_of("keywords");
+        key.words = &folds[i][0];
+        key.nwords = 1;
+        const char *rest = arena_printf(
+                life, "some text that goes before %s and then more of it", folds[i][1]);
+        EXPECT_LEAF(key, page_with(life, folds[i][0], rest), page_with(life, "", rest), "N");
+        key.counted = true;
+        EXPECT_LEAF(key, page_with(life, folds[i][0], rest), page_with(life, "", rest),
+                arena_printf(life, "−%s (2→1)", folds[i][0]));
+    }
+}
+
 TEST(words_joined, "inline elements do not separate words, others do")
 {
     EXPECT_WORDS("ab", "a<b>b</b>", "N");
