@@ -7,6 +7,22 @@ void json_init(struct json *j, struct buf *out)
     *j = (struct json){.out = out};
 }
 
+/* Most of what is written is short and there is room for it; `cap` is at most max + 1. */
+static inline bool has_room(const struct buf *b, size_t n)
+{
+    return b->len + n < b->cap && !b->overflowed;
+}
+
+static inline void put_char(struct buf *b, char c)
+{
+    if (!has_room(b, 1)) {
+        buf_putc(b, c);
+        return;
+    }
+    b->data[b->len++] = c;
+    b->data[b->len] = 0;
+}
+
 /* Called before each value: writes the comma that is due, unless a key was just written. */
 static void value_begins(struct json *j)
 {
@@ -15,14 +31,14 @@ static void value_begins(struct json *j)
         return;
     }
     if (j->has_member >> j->depth & 1)
-        buf_putc(j->out, ',');
+        put_char(j->out, ',');
     j->has_member |= (uint64_t)1 << j->depth;
 }
 
 static void open_level(struct json *j, char c)
 {
     value_begins(j);
-    buf_putc(j->out, c);
+    put_char(j->out, c);
     CHECK(j->depth < 63);
     j->depth++;
     j->has_member &= ~((uint64_t)1 << j->depth);
@@ -32,7 +48,7 @@ static void close_level(struct json *j, char c)
 {
     CHECK(j->depth > 0 && !j->after_key);
     j->depth--;
-    buf_putc(j->out, c);
+    put_char(j->out, c);
 }
 
 void json_object_begin(struct json *j)
@@ -55,44 +71,81 @@ void json_array_end(struct json *j)
     close_level(j, ']');
 }
 
-#define EACH_BYTE 0x0101010101010101u
-#define HIGH_BITS 0x8080808080808080u
+/* Sixteen bytes at once, on whatever machine. */
+typedef signed char signed16 __attribute__((vector_size(16)));
+typedef uint64_t two64 __attribute__((vector_size(16)));
 
-/* The high bits of those of eight bytes that are not plain ASCII, or are control characters,
- * quotes or backslashes; right up to the first of them. */
-static uint64_t not_plain(uint64_t x)
+/* Whether the first byte of a word is its lowest: then the first that stops is known. */
+#define ENDS_KNOWN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
+/* How many of sixteen bytes are plain ASCII and no control character, quote or backslash, up
+ * to the first that is not; less than sixteen without ENDS_KNOWN: there is one. */
+static inline size_t plain_of_16(const char *s)
 {
-    uint64_t quote = x ^ EACH_BYTE * '"', slash = x ^ EACH_BYTE * '\\',
-             del = x ^ EACH_BYTE * 0x7F;
-    uint64_t below = EACH_BYTE * 0x7F; /* added, it sets the high bit of all but zero bytes */
+    signed16 x;
 
-    return (x | ~((x + EACH_BYTE * (0x80 - ' ')) & (quote + below) & (slash + below) &
-                        (del + below))) &
-           HIGH_BITS;
+    memcpy(&x, s, sizeof x);
+    two64 stops = (two64)((x < ' ') | (x == '"') | (x == '\\') | (x == 0x7F));
+    if ((stops[0] | stops[1]) == 0) /* bytes above ASCII are negative */
+        return 16;
+    return stops[0] ? (size_t)__builtin_ctzll(stops[0]) / 8
+                    : 8 + (size_t)__builtin_ctzll(stops[1]) / 8;
+}
+
+/* The same of eight. */
+static inline size_t plain_of_8(uint64_t x)
+{
+    const uint64_t each = 0x0101010101010101u;
+    uint64_t quote = x ^ each * '"', slash = x ^ each * '\\', del = x ^ each * 0x7F;
+    uint64_t below = each * 0x7F; /* added, it sets the high bit of all but zero bytes */
+    uint64_t plain =
+            ~x & (x + each * (0x80 - ' ')) & (quote + below) & (slash + below) & (del + below);
+    uint64_t stops = ~plain & each << 7; /* right up to the first of them */
+    return stops ? (size_t)__builtin_ctzll(stops) / 8 : 8;
+}
+
+static size_t plain_slowly(const char *s, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len && (signed char)s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7F)
+        i++;
+    return i;
+}
+
+static inline uint64_t eight_bytes(const char *s)
+{
+    uint64_t x;
+    memcpy(&x, s, sizeof x);
+    return x;
+}
+
+static inline uint64_t four_bytes(const char *s)
+{
+    uint32_t x;
+    memcpy(&x, s, sizeof x);
+    return x;
 }
 
 /* How many bytes from here on stand in JSON as they are: most of all there is. */
 static size_t plain_length(const char *s, size_t len)
 {
-    size_t i = 0;
-    uint64_t x, stops;
+    size_t i = 0, n = 0;
 
-    for (; i + sizeof x <= len; i += sizeof x) {
-        memcpy(&x, s + i, sizeof x);
-        stops = not_plain(x);
-        if (stops && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-            return i + (size_t)__builtin_ctzll(stops) / 8;
-        if (stops)
-            break;
+    for (; len - i >= 16; i += 16)
+        if ((n = plain_of_16(s + i)) < 16)
+            return ENDS_KNOWN ? i + n : i + plain_slowly(s + i, len - i);
+    if (len - i >= 8) {
+        if ((n = plain_of_8(eight_bytes(s + i))) < 8)
+            return ENDS_KNOWN ? i + n : i + plain_slowly(s + i, len - i);
+        i += 8;
     }
-    if (i < len && i > 0 && len - i < sizeof x) { /* the last eight, some of them again */
-        memcpy(&x, s + len - sizeof x, sizeof x);
-        if (not_plain(x) == 0)
-            return len;
-    }
-    while (i < len && (signed char)s[i] >= ' ' && s[i] != '"' && s[i] != '\\' && s[i] != 0x7F)
-        i++; /* bytes above ASCII are negative */
-    return i;
+    /* The last, some of them again. */
+    if (i > 0)
+        n = plain_of_8(eight_bytes(s + len - 8));
+    else if (len >= 4)
+        n = plain_of_8(four_bytes(s) << 32 | four_bytes(s + len - 4));
+    return n == 8 ? len : i + plain_slowly(s + i, len - i);
 }
 
 /* C1 controls: a terminal acts on them. */
@@ -114,8 +167,9 @@ static size_t unescaped_length(const char *s, size_t len)
 
 static void write_escaped(struct buf *out, struct str s)
 {
-    if (s.len + 2 <= out->max - out->len && unescaped_length(s.ptr, s.len) == s.len &&
-            buf_reserve(out, s.len + 2)) {
+    if (s.len + 2 <= out->max - out->len &&
+            (plain_length(s.ptr, s.len) == s.len || unescaped_length(s.ptr, s.len) == s.len) &&
+            (has_room(out, s.len + 2) || buf_reserve(out, s.len + 2))) {
         char *at = out->data + out->len;
         at[0] = at[s.len + 1] = '"';
         if (s.len)
@@ -156,7 +210,7 @@ void json_key(struct json *j, const char *key)
     CHECK(!j->after_key);
     value_begins(j);
     write_escaped(j->out, str_of(key));
-    buf_putc(j->out, ':');
+    put_char(j->out, ':');
     j->after_key = true;
 }
 
