@@ -316,6 +316,11 @@ static struct str path_of(struct places *p, uint32_t node)
 
 /* ---- what stands where ------------------------------------------------------------------- */
 
+/* The block that was asked for last: of a long one many words may be listed. */
+struct block_memo {
+    uint32_t at, node; /* text + 1, 0: none; the element around it */
+};
+
 /* The smallest element around the block that begins with a text. */
 static uint32_t block_node(const struct page_digest *d, uint32_t from)
 {
@@ -338,22 +343,27 @@ static struct str attribute_path(struct str path, struct str name, struct arena 
     return str_of(arena_printf(life, form, (int)path.len, path.ptr, (int)name.len, name.ptr));
 }
 
-static uint32_t node_of(const struct page_digest *d, const struct change *c, bool new_)
+static uint32_t node_of(
+        const struct page_digest *d, const struct change *c, bool new_, struct block_memo *memo)
 {
     uint32_t at = c->at[new_] - 1;
 
-    if (c->of_block)
-        return block_node(d, at);
-    return d->tags[at] == 0 ? d->parent[at] : at;
+    if (!c->of_block)
+        return d->tags[at] == 0 ? d->parent[at] : at;
+    if (memo->at != at + 1)
+        *memo = (struct block_memo){at + 1, block_node(d, at)};
+    return memo->node;
 }
 
 void answer_leave_region(const struct question *inside, struct answer *a)
 {
+    struct block_memo memo[2] = {{0, 0}, {0, 0}};
+
     for (size_t i = 0; i < a->nchanges; i++) {
         struct change *c = &a->changes[i];
         for (int side = 0; side < 2; side++) {
             const struct page_digest *d = (side ? inside->new_ : inside->old)->digest;
-            uint32_t node = c->at[side] ? node_of(d, c, side) : NO_NODE;
+            uint32_t node = c->at[side] ? node_of(d, c, side, &memo[side]) : NO_NODE;
             c->at[side] = node != NO_NODE && d->page_node ? d->page_node[node] + 1 : 0;
         }
         c->of_block = false;
@@ -362,13 +372,15 @@ void answer_leave_region(const struct question *inside, struct answer *a)
 
 void answer_fill_places(const struct question *q, struct answer *a)
 {
+    struct block_memo memo[2] = {{0, 0}, {0, 0}};
+
     for (size_t i = 0; i < a->nchanges; i++) {
         struct change *c = &a->changes[i];
         for (int side = 0; side < 2; side++) {
             if (!c->at[side])
                 continue;
             struct places *p = places_of(q, side);
-            c->place[side] = path_of(p, node_of(p->d, c, side));
+            c->place[side] = path_of(p, node_of(p->d, c, side, &memo[side]));
             if (c->attribute.ptr && (side ? c->new_ : c->old).ptr)
                 c->place[side] = attribute_path(c->place[side], c->attribute, p->life);
         }

@@ -66,8 +66,8 @@ static bool matches_of(const struct question *q, const struct cdg_version *v,
 
 /* ---- where they stand -------------------------------------------------------------------- */
 
-/* The first text of the block a match begins in. */
-static uint32_t text_at(const struct question *q, bool new_, size_t offset)
+/* The node of the text a match begins in. */
+static uint32_t node_at(const struct question *q, bool new_, size_t offset)
 {
     const struct page_digest *d = (new_ ? q->new_ : q->old)->digest;
     const struct joined *j = joined_of(q, new_);
@@ -80,9 +80,7 @@ static uint32_t text_at(const struct question *q, bool new_, size_t offset)
         else
             high = middle;
     }
-    while (low > 0 && !d->text_block[low])
-        low--;
-    return low;
+    return d->text_node[low];
 }
 
 /* Lines of a source, counted as far as they are asked for. */
@@ -126,7 +124,7 @@ static void add_edit(const struct matches *m, struct answer *a, const struct dif
             [DIFF_UPDATE] = CHANGE_UPDATED,
             [DIFF_MOVE] = CHANGE_MOVED};
     const uint32_t at[] = {e->old, e->new_};
-    struct change c = {.how = how[e->how], .of_block = true};
+    struct change c = {.how = how[e->how]};
     bool listed = a->counts[c.how] < CHANGES_LISTED;
 
     for (int side = 0; side < 2; side++) {
@@ -139,7 +137,7 @@ static void add_edit(const struct matches *m, struct answer *a, const struct dif
         if (!m->q->leaf->on_text)
             c.place[side] = line_place(&lines[side], offset, m->q->cache->life);
         else if ((side ? m->q->new_ : m->q->old)->digest->texts)
-            c.at[side] = text_at(m->q, side, offset) + 1;
+            c.at[side] = node_at(m->q, side, offset) + 1;
     }
     answer_add(a, m->q->life, c);
 }
