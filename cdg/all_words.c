@@ -66,12 +66,13 @@ static void add_word(
 {
     uint32_t old = w->counts[0] + w->rest, new_ = w->counts[1] + w->rest;
     struct str text = q->leaf->counted ? with_counts(q->life, w->text, old, new_) : w->text;
-    struct change c = {.how = new_ > old ? CHANGE_INSERTED : CHANGE_DELETED};
+    struct change c = {.how = new_ > old ? CHANGE_INSERTED : CHANGE_DELETED, .of_block = true};
 
     if (new_ > old)
         c.new_ = text;
     else
         c.old = text;
+    c.at[new_ > old] = vocabulary_text(q, w, new_ > old) + 1;
     answer_add(a, q->life, c);
 }
 

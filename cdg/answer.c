@@ -1,5 +1,6 @@
 /* Answers: differences collected up to what a person could read, all of them counted. */
 #include "cdg/detect_int.h"
+#include <stdlib.h>
 
 void answer_unknown(struct answer *a, const char *reason)
 {
@@ -14,13 +15,22 @@ void answer_add(struct answer *a, struct arena *life, struct change c)
         return;
     if (a->nchanges == a->cap) {
         size_t cap = a->cap ? 2 * a->cap : 8;
-        struct change *bigger = arena_array_of(life, cap, struct change);
+        struct change *bigger = arena_alloc(life, cap * sizeof *bigger);
         if (a->nchanges)
             memcpy(bigger, a->changes, a->nchanges * sizeof *bigger);
         a->changes = bigger;
         a->cap = cap;
     }
     a->changes[a->nchanges++] = c;
+}
+
+static void note_nodes(struct change *c, const struct diff_edit *e, const struct diff_input *in)
+{
+    c->of_block = in->of_blocks;
+    if (e->old != LCS_NONE)
+        c->at[0] = in->node(in->arg, false, e->old) + 1;
+    if (e->new_ != LCS_NONE)
+        c->at[1] = in->node(in->arg, true, e->new_) + 1;
 }
 
 void answer_add_items(
@@ -38,6 +48,8 @@ void answer_add_items(
             c.old = in->item(in->arg, false, e->old).text;
         if (e->new_ != LCS_NONE)
             c.new_ = in->item(in->arg, true, e->new_).text;
+        if (in->node)
+            note_nodes(&c, e, in);
         answer_add(a, life, c);
     }
     a->coarse |= d->coarse;
@@ -62,6 +74,80 @@ void answer_add_diff(struct answer *a, struct arena *life, const struct diff *d,
     answer_add_items(a, life, d, &in);
 }
 
+/* ---- addresses --------------------------------------------------------------------------- */
+
+/* Attributes that may hold one. */
+static bool is_of_address(struct str name)
+{
+    static const char *const names[] = {"href", "src", "action", "value", "data-src"};
+
+    for (size_t i = 0; i < countof(names); i++)
+        if (str_equal(name, str_of(names[i])))
+            return true;
+    return false;
+}
+
+static int compare_address(const void *key, const void *change)
+{
+    const struct change *c = change;
+    const struct str *address = key;
+
+    return strcmp(address->ptr, (c->how == CHANGE_DELETED ? c->old : c->new_).ptr);
+}
+
+/* The elements of these nodes that have listed addresses get to be their places; how many. */
+static size_t address_nodes(
+        struct change *all, size_t n, const struct page_digest *d, uint32_t from, uint32_t end)
+{
+    bool new_ = n && all[0].how != CHANGE_DELETED;
+    size_t found = 0;
+    BUF(text, PAGE_DIGEST_MAX);
+
+    for (uint32_t node = from; node < end && found < n; node++)
+        for (uint32_t i = d->attr_at[node]; i < d->attr_at[node + 1]; i++) {
+            if (!is_of_address(page_attr_name(d, i)))
+                continue;
+            buf_clear(&text);
+            if (!page_url_resolve(page_base(d), page_attr_value(d, i), &text))
+                continue;
+            struct str address = {buf_text(&text), text.len};
+            struct change *c = bsearch(&address, all, n, sizeof *all, compare_address);
+            if (c && !c->at[new_]) {
+                c->at[new_] = node + 1;
+                found++;
+            }
+        }
+    return found;
+}
+
+/* What is in one version alone stands where they differ, unless they have other bases. */
+static void places_of_addresses(
+        const struct question *q, struct answer *a, enum change_how how, bool new_)
+{
+    const struct page_digest *d = (new_ ? q->new_ : q->old)->digest;
+    struct change *all = arena_alloc(q->life, (a->nchanges + 1) * sizeof *all);
+    const struct spans *s = spans_of(q);
+    size_t n = 0, found = 0;
+    uint32_t at = 0;
+
+    for (size_t i = 0; i < a->nchanges; i++) /* as sorted as the addresses of a digest are */
+        if (a->changes[i].how == how)
+            all[n++] = a->changes[i];
+    for (size_t i = 0; i < s->count && found < n; i++) {
+        const struct span *k = &s->all[i];
+        found += address_nodes(all, n, d, at, k->at[SPAN_NODES][new_]);
+        at = k->at[SPAN_NODES][new_] + k->len[SPAN_NODES];
+    }
+    if (found < n)
+        found += address_nodes(all, n, d, at, d->nodes);
+    if (found < n)
+        (void)address_nodes(all, n, d, 0, d->nodes);
+    n = 0;
+    for (size_t i = 0; i < a->nchanges; i++)
+        if (a->changes[i].how == how)
+            a->changes[i] = all[n++];
+}
+
 void answer_add_sets(struct answer *a, const struct question *q, uint32_t nold, uint32_t nnew,
         struct str (*get)(const struct page_digest *d, uint32_t i))
 {
@@ -77,6 +163,10 @@ void answer_add_sets(struct answer *a, const struct question *q, uint32_t nold, 
         i += c <= 0;
         j += c >= 0;
     }
+    if (a->counts[CHANGE_DELETED])
+        places_of_addresses(q, a, CHANGE_DELETED, /* new_= */ false);
+    if (a->counts[CHANGE_INSERTED])
+        places_of_addresses(q, a, CHANGE_INSERTED, /* new_= */ true);
 }
 
 static struct str kept(struct str s, struct arena *life)

@@ -50,6 +50,11 @@ static struct diff_item told_item(const void *arg, bool new_, size_t i)
     return (struct diff_item){.text = text};
 }
 
+static uint32_t told_text(const void *arg, bool new_, size_t i)
+{
+    return ((const struct told *)arg)->b->all[new_][i].from;
+}
+
 static void compare_texts(const struct question *q, struct answer *a)
 {
     const struct page_digest *old = q->old->digest, *new_ = q->new_->digest;
@@ -60,7 +65,8 @@ static void compare_texts(const struct question *q, struct answer *a)
         return;
     struct told t = {q, blocks_of(q), is_json(old) && is_json(new_)};
     struct diff_input in = {t.b->count[0], t.b->count[1], told_equal, told_item, &t,
-            t.b->exact && !t.keyed ? t.b->match : NULL, NULL, {NULL, NULL}, {NULL, NULL}};
+            t.b->exact && !t.keyed ? t.b->match : NULL, NULL, {NULL, NULL}, {NULL, NULL},
+            .node = told_text, .of_blocks = true};
     diff_compare(&in, q->life, &d);
     answer_add_items(a, q->life, &d, &in);
 }
@@ -71,11 +77,10 @@ static void add_element_edit(const struct question *q, struct answer *a,
         const struct diff_edit *e, const struct element_pair *pair, bool text_differs)
 {
     const struct elements *old = &pair->old, *new_ = &pair->new_;
-    struct change c = {.how = CHANGE_UPDATED};
+    struct change c = {.how = CHANGE_UPDATED, .by_path = true};
 
     if (e->how == DIFF_UPDATE && element_pair_same_name(pair, e->old, e->new_)) {
-        answer_add_attributes(a, q, element_item(old, e->old), element_item(new_, e->new_),
-                element_path(q, a, new_->d, new_->node[e->new_]));
+        answer_add_attributes(a, q, pair, e->old, e->new_);
         return;
     }
     bool textual = (e->old == LCS_NONE || element_has_text(old, e->old)) &&
@@ -84,11 +89,11 @@ static void add_element_edit(const struct question *q, struct answer *a,
         return;
     if (e->old != LCS_NONE) {
         c.old = element_item(old, e->old)->text;
-        c.path = element_path(q, a, old->d, old->node[e->old]);
+        c.at[0] = old->node[e->old] + 1;
     }
     if (e->new_ != LCS_NONE) {
         c.new_ = element_item(new_, e->new_)->text;
-        c.path = element_path(q, a, new_->d, new_->node[e->new_]);
+        c.at[1] = new_->node[e->new_] + 1;
     }
     answer_add(a, q->life, c);
 }

@@ -30,6 +30,12 @@ static struct diff_item name_item(const void *arg, bool new_, size_t i)
             .text = str_of(arena_printf(e->life, "<%.*s>", (int)name.len, name.ptr))};
 }
 
+static uint32_t name_node(const void *arg, bool new_, size_t i)
+{
+    const struct element_pair *p = arg;
+    return (new_ ? &p->new_ : &p->old)->node[i];
+}
+
 /* A coarse difference has pairs that the match does not. */
 static const uint32_t *match_from_diff(const struct aligned *a, struct arena *life)
 {
@@ -64,7 +70,8 @@ static const struct aligned *align(const struct question *q)
     lasting.life = q->cache->life;
     a->pair = element_pair_of(q);
     a->in = (struct diff_input){a->pair->old.count, a->pair->new_.count, element_pair_same_name,
-            name_item, a->pair, NULL, element_pair_name_run, {NULL, NULL}, {NULL, NULL}};
+            name_item, a->pair, NULL, element_pair_name_run, {NULL, NULL}, {NULL, NULL},
+            .node = name_node};
     diff_compare(&a->in, lasting.life, &a->diff);
     a->match = a->diff.coarse ? match_from_diff(a, lasting.life) : a->diff.match;
     q->cache->aligned = a;
@@ -90,7 +97,7 @@ static void compare_structure(const struct question *q, struct answer *answer)
         uint32_t before = from->d->children[old], after = to->d->children[new_];
         if (before == after)
             continue;
-        struct change c = {CHANGE_UPDATED, .path = element_path(q, answer, to->d, new_)};
+        struct change c = {CHANGE_UPDATED, .at = {old + 1, new_ + 1}, .by_path = true};
         c.old = str_of(arena_printf(q->life, "%u children", before));
         c.new_ = str_of(arena_printf(q->life, "%u children", after));
         answer_add(answer, q->life, c);
@@ -114,15 +121,13 @@ static void compare_attributes(const struct question *q, struct answer *answer)
     if (!differs(q, PAGE_ATTRIBUTES))
         return;
     const struct aligned *a = align(q);
-    const struct elements *from = &a->pair->old, *to = &a->pair->new_;
-    for (size_t j = 0; j < to->count; j++) {
+    for (size_t j = 0; j < a->pair->new_.count; j++) {
         size_t known =
                 a->match[j] == LCS_NONE ? 1 : element_pair_known(a->pair, a->match[j], j);
         if (known)
             j += known - 1;
         else if (!element_pair_equal(a->pair, a->match[j], j))
-            answer_add_attributes(answer, q, element_item(from, a->match[j]),
-                    element_item(to, j), element_path(q, answer, to->d, to->node[j]));
+            answer_add_attributes(answer, q, a->pair, a->match[j], j);
     }
     if (answer->result != CDG_C)
         answer->reason = "elements that came or went shifted the others";
@@ -153,6 +158,12 @@ static struct diff_item text_item(const void *arg, bool new_, size_t i)
     return (struct diff_item){.text = page_text(new_ ? t->new_ : t->old, (uint32_t)i)};
 }
 
+static uint32_t text_node(const void *arg, bool new_, size_t i)
+{
+    const struct texts *t = arg;
+    return (new_ ? t->new_ : t->old)->text_node[i];
+}
+
 static void compare_content(const struct question *q, struct answer *answer)
 {
     if (!differs(q, PAGE_CONTENT))
@@ -160,7 +171,7 @@ static void compare_content(const struct question *q, struct answer *answer)
     struct texts t = {q->old->digest, q->new_->digest, spans_of(q)};
     struct diff_input in = {t.old->texts, t.new_->texts, texts_equal, text_item, &t, NULL,
             texts_run, {NULL, NULL}, {t.old->text_of, t.new_->text_of},
-            {t.spans->all, t.spans->count, SPAN_TEXTS}};
+            {t.spans->all, t.spans->count, SPAN_TEXTS}, .node = text_node};
     struct diff d;
 
     diff_compare(&in, q->life, &d);

@@ -20,6 +20,7 @@ static void gap_words(
             s.len -= g->tail;
         if (i == g->from[side])
             s = (struct str){s.ptr + g->head, s.len - g->head};
+        f->block = (uint32_t)i;
         vocabulary_add(f, side, s);
     }
 }

@@ -20,7 +20,15 @@ enum change_how {
 struct change {
     enum change_how how;
     struct str old, new_; /* deleted: old; inserted, moved, found: new_ */
-    const char *path;     /* where, NULL: not known */
+    const char *path;     /* updated: where, in words of its own; NULL: there are none */
+
+    /* Old, new: the node it stands at, + 1; 0: not known.  Where that is in each page is
+     * written for what is listed (places.c). */
+    uint32_t at[2];
+    bool of_block;        /* not nodes but texts: the blocks that begin with them */
+    bool by_path;         /* an update that says little without its path */
+    struct str attribute; /* of this name, of the node; ptr NULL: the node itself */
+    struct str place[2];  /* ptr NULL: not known; lives as long as the pair's cache */
 };
 
 struct answer {
@@ -61,6 +69,7 @@ struct pair_cache {
     struct element_pair *elements;
     struct aligned *aligned;
     struct matching *matching;
+    struct places *places[2]; /* old, new */
 };
 
 struct str_list {
@@ -98,6 +107,10 @@ void answer_add(struct answer *a, struct arena *life, struct change c);
 void answer_add_sets(struct answer *a, const struct question *q, uint32_t nold, uint32_t nnew,
         struct str (*get)(const struct page_digest *d, uint32_t i));
 void answer_unknown(struct answer *a, const char *reason);
+/* places.c: what was found in a region gets to stand in the page.  Then: writes down where what
+ * is listed stands. */
+void answer_leave_region(const struct question *inside, struct answer *a);
+void answer_fill_places(const struct question *q, struct answer *a);
 /* Copies what the answer points to, texts no longer than anybody is shown. */
 void answer_keep(struct answer *a, struct arena *life);
 
@@ -277,6 +290,7 @@ struct vocabulary_word {
     uint64_t hash;
     uint32_t number;
     uint32_t counts[2]; /* old, new */
+    uint32_t block[2];  /* where it was first counted; only if it was */
 
     /* of vocabulary_changed: how often in what both versions share */
     uint32_t rest;
@@ -289,6 +303,7 @@ struct vocabulary_filling {
     bool folded;
     struct arena *life;
     struct buf fold;
+    uint32_t block; /* whose words are added */
 };
 struct vocabulary_filling vocabulary_fill(struct arena *life, bool folded);
 void vocabulary_add(struct vocabulary_filling *f, int side, struct str text);
@@ -310,6 +325,8 @@ void vocabulary_settle(const struct question *q, bool folded, bool counted);
  * not there occurs as often in both versions.  Counts are of these places only. */
 enum { VOCABULARY_ROW = 9 }; /* words in a row that are worth it */
 const struct vocabulary *vocabulary_rows(const struct question *q, unsigned margin);
+/* The first text of the block in which the side has the word for the first time. */
+uint32_t vocabulary_text(const struct question *q, const struct vocabulary_word *w, bool new_);
 /* "word (1→3)" */
 struct str with_counts(struct arena *life, struct str word, uint32_t old, uint32_t new_);
 /* Every word of the page in order. */
@@ -415,11 +432,9 @@ uint32_t first_text(const struct page_digest *d, uint32_t node);
 /* The texts from one node up to another, blocks with a space between them. */
 struct str subtree_text(
         const struct page_digest *d, uint32_t node, uint32_t end, struct arena *life);
-const char *element_path(const struct question *q, const struct answer *a,
-        const struct page_digest *d, uint32_t node);
-/* The attributes in which two elements of one name differ, each as an update. */
+/* The attributes in which two elements of one name differ, by item, each as an update. */
 void answer_add_attributes(struct answer *a, const struct question *q,
-        const struct diff_item *old, const struct diff_item *new_, const char *path);
+        const struct element_pair *pair, size_t old, size_t new_);
 /* Where the trees first differ, as an update: a change has something to show. */
 void answer_add_first_difference(struct answer *a, const struct question *q);
 
@@ -490,6 +505,9 @@ struct diff_input {
     const uint32_t *prints[2];                               /* the same */
     const struct str *texts[2];
     struct lcs_spans spans;
+    /* The node of an item, for what is told of it; NULL: it has none. */
+    uint32_t (*node)(const void *arg, bool new_, size_t i);
+    bool of_blocks; /* not nodes but the first texts of blocks */
 };
 void diff_compare(const struct diff_input *in, struct arena *life, struct diff *ret);
 /* 1 - 2 LCS / (|a| + |b|), 0 for two empty lists; approximate above a size nobody reads. */

@@ -82,13 +82,15 @@ static void add_new_side(
 
     if (!is_wanted(q, m, node) || !qualifies(q, new_, node))
         return;
-    struct change c = {.how = CHANGE_FOUND, .new_ = text_at(q, new_, node)};
+    struct change c = {
+            .how = CHANGE_FOUND, .new_ = text_at(q, new_, node), .at = {0, node + 1}};
     if (q->leaf->status == CDG_NEW)
         c.how = CHANGE_INSERTED;
     if (q->leaf->status == CDG_UPDATED) {
         c.how = CHANGE_UPDATED;
         c.old = text_at(q, m->old.d, m->new_.match[node]);
-        c.path = element_path(q, a, new_, node);
+        c.at[0] = m->new_.match[node] + 1;
+        c.by_path = true;
     }
     answer_add(a, q->life, c);
 }
@@ -100,7 +102,8 @@ static void add_existing(const struct question *q, struct answer *a)
 
     for (uint32_t i = 0; i < d->nodes; i++)
         if (is_named[d->tags[i]] && qualifies(q, d, i))
-            answer_add(a, q->life, (struct change){CHANGE_FOUND, .new_ = text_at(q, d, i)});
+            answer_add(a, q->life,
+                    (struct change){CHANGE_FOUND, .new_ = text_at(q, d, i), .at = {0, i + 1}});
 }
 
 static void add_deleted(const struct question *q, struct answer *a, const struct matching *m)
@@ -110,7 +113,8 @@ static void add_deleted(const struct question *q, struct answer *a, const struct
 
     for (uint32_t i = 0; i < d->nodes; i++)
         if (is_named[d->tags[i]] && m->old.match[i] == NO_NODE && qualifies(q, d, i))
-            answer_add(a, q->life, (struct change){CHANGE_DELETED, .old = text_at(q, d, i)});
+            answer_add(a, q->life,
+                    (struct change){CHANGE_DELETED, .old = text_at(q, d, i), .at = {i + 1, 0}});
 }
 
 static void compare(const struct question *q, struct answer *a)

@@ -182,14 +182,6 @@ struct diff_item element_pair_item(const void *arg, bool new_, size_t i)
 
 /* ---- what is told of them ---------------------------------------------------------------- */
 
-const char *element_path(const struct question *q, const struct answer *a,
-        const struct page_digest *d, uint32_t node)
-{
-    if (a->counts[CHANGE_UPDATED] >= CHANGES_LISTED)
-        return NULL; /* will not be listed */
-    return page_path(d, node, q->life);
-}
-
 /* The name in name="value"; only its first character may be a "=" itself. */
 static struct str attribute_name(struct str part)
 {
@@ -205,8 +197,10 @@ static int compare_names(struct str a, struct str b)
 
 /* The attributes in which two elements of one name differ, each as an update. */
 void answer_add_attributes(struct answer *a, const struct question *q,
-        const struct diff_item *old, const struct diff_item *new_, const char *path)
+        const struct element_pair *pair, size_t at, size_t new_at)
 {
+    const struct diff_item *old = element_item(&pair->old, at);
+    const struct diff_item *new_ = element_item(&pair->new_, new_at);
     size_t i = 1, j = 1;
 
     while (i < old->nparts || j < new_->nparts) {
@@ -214,15 +208,14 @@ void answer_add_attributes(struct answer *a, const struct question *q,
         struct str y = j < new_->nparts ? new_->parts[j] : (struct str){"", 0};
         struct str name = attribute_name(x), other = attribute_name(y);
         int c = i == old->nparts ? 1 : j == new_->nparts ? -1 : compare_names(name, other);
-        struct change change = {CHANGE_UPDATED, .path = path};
+        struct change change = {CHANGE_UPDATED,
+                .at = {pair->old.node[at] + 1, pair->new_.node[new_at] + 1}, .by_path = true};
         if (c <= 0)
             change.old = x;
         if (c >= 0)
             change.new_ = y;
         if (c != 0 || !str_equal(x, y)) {
-            struct str told = c <= 0 ? name : other;
-            change.path = arena_printf(
-                    q->life, "%s/@%.*s", path ? path : "", (int)told.len, told.ptr);
+            change.attribute = c <= 0 ? name : other;
             answer_add(a, q->life, change);
         }
         i += c <= 0;
@@ -238,14 +231,19 @@ void answer_add_first_difference(struct answer *a, const struct question *q)
     while (i < old->nodes && i < new_->nodes && old->children[i] == new_->children[i] &&
             str_equal(page_tag_name(old, old->tags[i]), page_tag_name(new_, new_->tags[i])))
         i++;
-    const struct page_digest *d = i < new_->nodes ? new_ : old;
-    struct change c = {CHANGE_UPDATED, .path = i < d->nodes ? page_path(d, i, q->life) : "/"};
-    if (i < old->nodes)
+    struct change c = {CHANGE_UPDATED, .by_path = true};
+    if (i < old->nodes) {
+        c.at[0] = i + 1;
         c.old = str_of(arena_printf(q->life, "<%s> with %u children",
                 page_tag_name(old, old->tags[i]).ptr, old->children[i]));
-    if (i < new_->nodes)
+    }
+    if (i < new_->nodes) {
+        c.at[1] = i + 1;
         c.new_ = str_of(arena_printf(q->life, "<%s> with %u children",
                 page_tag_name(new_, new_->tags[i]).ptr, new_->children[i]));
+    }
+    if (i >= old->nodes && i >= new_->nodes)
+        c.path = "/";
     answer_add(a, q->life, c);
 }
 

@@ -159,11 +159,53 @@ void keyword_count(const struct keyword *k, const struct vocabulary *v, uint32_t
 
 /* ---- comparing --------------------------------------------------------------------------- */
 
-static void add(const struct question *q, struct answer *a, bool appeared, struct str text)
+enum { LOOKED_BYTES = 4 << 20 }; /* as far as it is worth to find out where keywords stand */
+
+/* The block in which a keyword that is no single word stands first, of those that differ, or of
+ * all; LCS_NONE: it was not found, or goes from one block to the next. */
+static uint32_t block_with(
+        const struct question *q, const struct keyword *k, bool new_, size_t *left)
 {
-    answer_add(a, q->life,
-            appeared ? (struct change){CHANGE_INSERTED, .new_ = text}
-                     : (struct change){CHANGE_DELETED, .old = text});
+    const struct blocks *b = blocks_of(q);
+
+    for (size_t i = 0; i < b->ngaps; i++)
+        for (size_t at = b->gaps[i].from[new_]; at < b->gaps[i].end[new_]; at++) {
+            struct str text = block_text(b, new_, at);
+            if (text.len > *left)
+                return LCS_NONE;
+            *left -= text.len;
+            if (keyword_occurs(k, text))
+                return (uint32_t)at;
+        }
+    return LCS_NONE;
+}
+
+/* Where it stands: the first text of its block, + 1; 0: not known. */
+static uint32_t text_with(const struct question *q, const struct answer *a,
+        const struct keyword *k, bool new_, size_t *left)
+{
+    const struct vocabulary *all[] = {q->cache->changed_folded, q->cache->folded};
+
+    if (a->counts[new_ ? CHANGE_INSERTED : CHANGE_DELETED] >= CHANGES_LISTED)
+        return 0;
+    for (size_t i = 0; i < countof(all) && is_exact(k); i++) {
+        const struct vocabulary_word *w =
+                all[i] ? vocabulary_find(all[i], k->terms[0].text) : NULL;
+        if (w && w->counts[new_])
+            return vocabulary_text(q, w, new_) + 1;
+    }
+    uint32_t block = block_with(q, k, new_, left);
+    return block == LCS_NONE ? 0 : blocks_of(q)->all[new_][block].from + 1;
+}
+
+static void add(const struct question *q, struct answer *a, bool appeared,
+        const struct keyword *k, struct str text, size_t *left)
+{
+    struct change c = {.how = appeared ? CHANGE_INSERTED : CHANGE_DELETED, .of_block = true};
+
+    *(appeared ? &c.new_ : &c.old) = text;
+    c.at[appeared] = text_with(q, a, k, appeared, left);
+    answer_add(a, q->life, c);
 }
 
 static void compare_all(const struct question *q, struct answer *a)
@@ -171,6 +213,7 @@ static void compare_all(const struct question *q, struct answer *a)
     const struct keywords *p = q->prepared;
     const struct vocabulary *v = vocabulary_of(q, /* folded= */ true);
     bool before = true, after = true;
+    size_t left = LOOKED_BYTES;
 
     for (size_t i = 0; i < p->count; i++) {
         uint32_t counts[2];
@@ -179,7 +222,7 @@ static void compare_all(const struct question *q, struct answer *a)
         after &= counts[1] > 0;
     }
     for (size_t i = 0; i < p->count && before != after; i++) /* (2) */
-        add(q, a, after, str_of(p->all[i].written));
+        add(q, a, after, &p->all[i], str_of(p->all[i].written), &left);
 }
 
 static bool counts_differ(const struct question *q, const uint32_t n[2])
@@ -278,11 +321,13 @@ static void compare(const struct question *q, struct answer *a)
         compare_all(q, a); /* one must change for all to change */
         return;
     }
+    size_t left = LOOKED_BYTES;
     for (size_t i = 0; i < hits->count; i++) { /* (1) */
         const uint32_t *n = hits->all[i].counts;
-        struct str written = str_of(p->all[hits->all[i].keyword].written);
-        add(q, a, n[1] > n[0],
-                q->leaf->counted ? with_counts(q->life, written, n[0], n[1]) : written);
+        const struct keyword *one = &p->all[hits->all[i].keyword];
+        struct str written = str_of(one->written);
+        add(q, a, n[1] > n[0], one,
+                q->leaf->counted ? with_counts(q->life, written, n[0], n[1]) : written, &left);
     }
 }
 

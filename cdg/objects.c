@@ -83,7 +83,10 @@ static struct object find(
 
 struct items {
     struct diff_item *all;
+    uint32_t *node; /* of each */
     size_t count;
+    const struct page_digest *d;
+    const bool *is_cell; /* by tag */
 };
 
 static void put_cells(struct diff_item *item, struct arena *life)
@@ -125,7 +128,10 @@ static struct items items_of(const struct object_kind *k, const struct page_dige
 {
     const bool *is_root = named(d, k->roots, life), *is_item = named(d, k->items, life);
     const bool *is_cell = named(d, table_cells, life);
-    struct items items = {arena_array_of(life, o->end - o->node + 1, struct diff_item), 0};
+    struct items items = {.all = arena_array_of(life, o->end - o->node + 1, struct diff_item),
+            .node = arena_alloc(life, (o->end - o->node + 1) * sizeof(uint32_t)),
+            .d = d,
+            .is_cell = is_cell};
 
     for (uint32_t i = o->node + 1; i < o->end; i++) {
         if (is_root[d->tags[i]]) { /* nested, and not inside an item */
@@ -139,8 +145,10 @@ static struct items items_of(const struct object_kind *k, const struct page_dige
             item = row(d, i + 1, d->end[i], is_cell, life);
         else
             item.text = subtree_text(d, i, d->end[i], life);
-        if (!k->has_cells || item.nparts)
+        if (!k->has_cells || item.nparts) {
+            items.node[items.count] = i;
             items.all[items.count++] = item;
+        }
         i = d->end[i] - 1;
     }
     return items;
@@ -148,10 +156,27 @@ static struct items items_of(const struct object_kind *k, const struct page_dige
 
 /* ---- comparing --------------------------------------------------------------------------- */
 
-/* The cells in which two rows differ. */
-static void add_cells(const struct question *q, struct answer *a, const struct diff_item *old,
-        const struct diff_item *new_, size_t number)
+/* The node of a row's cell; of the row, where it has none. */
+static uint32_t cell_node(const struct items *items, size_t row, size_t cell)
 {
+    const struct page_digest *d = items->d;
+    uint32_t at = items->node[row], end = d->end[at];
+
+    for (uint32_t i = at + 1; i < end; i++) {
+        if (!items->is_cell[d->tags[i]])
+            continue;
+        if (cell-- == 0)
+            return i;
+        i = d->end[i] - 1;
+    }
+    return at;
+}
+
+/* The cells in which two rows differ. */
+static void add_cells(const struct question *q, struct answer *a, const struct items *before,
+        const struct items *after, const struct diff_edit *e)
+{
+    const struct diff_item *old = &before->all[e->old], *new_ = &after->all[e->new_];
     size_t n = old->nparts > new_->nparts ? old->nparts : new_->nparts;
 
     for (size_t i = 0; i < n; i++) {
@@ -159,39 +184,61 @@ static void add_cells(const struct question *q, struct answer *a, const struct d
         struct str y = i < new_->nparts ? new_->parts[i] : (struct str){"", 0};
         if (str_equal(x, y) && i < old->nparts && i < new_->nparts)
             continue;
-        const char *path = arena_printf(q->life, "row %zu, column %zu", number + 1, i + 1);
-        answer_add(a, q->life, (struct change){CHANGE_UPDATED, x, y, path});
+        struct change c = {CHANGE_UPDATED, x, y,
+                arena_printf(q->life, "row %u, column %zu", e->new_ + 1, i + 1)};
+        if (a->counts[CHANGE_UPDATED] < CHANGES_LISTED) {
+            c.at[0] = cell_node(before, e->old, i) + 1;
+            c.at[1] = cell_node(after, e->new_, i) + 1;
+        }
+        answer_add(a, q->life, c);
     }
+}
+
+struct items_pair {
+    const struct items *old, *new_;
+};
+
+static struct diff_item pair_item(const void *arg, bool new_, size_t i)
+{
+    const struct items_pair *p = arg;
+    return (new_ ? p->new_ : p->old)->all[i];
+}
+
+static uint32_t pair_node(const void *arg, bool new_, size_t i)
+{
+    const struct items_pair *p = arg;
+    return (new_ ? p->new_ : p->old)->node[i];
 }
 
 static void compare_items(const struct question *q, const struct object_kind *k,
         struct answer *a, struct items old, struct items new_)
 {
+    struct items_pair pair = {&old, &new_};
+    struct diff_input in = {.item = pair_item, .arg = &pair, .node = pair_node};
     struct diff d;
 
     diff_sequences(old.all, old.count, new_.all, new_.count, q->life, &d);
     if (!k->has_cells) {
-        answer_add_diff(a, q->life, &d, old.all, new_.all);
+        answer_add_items(a, q->life, &d, &in);
         return;
     }
     for (size_t i = 0; i < d.count; i++) {
         struct diff one = {&d.edits[i], 1, d.coarse};
         if (d.edits[i].how == DIFF_UPDATE)
-            add_cells(q, a, &old.all[d.edits[i].old], &new_.all[d.edits[i].new_],
-                    d.edits[i].new_);
+            add_cells(q, a, &old, &new_, &d.edits[i]);
         else
-            answer_add_diff(a, q->life, &one, old.all, new_.all);
+            answer_add_items(a, q->life, &one, &in);
     }
 }
 
-static void add_whole(
-        const struct question *q, const struct object_kind *k, struct answer *a, bool appeared)
+static void add_whole(const struct question *q, const struct object_kind *k, struct answer *a,
+        bool appeared, const struct object *o)
 {
     struct str text = str_of(
             arena_printf(q->life, "%s %s", k->noun, appeared ? "appeared" : "disappeared"));
     answer_add(a, q->life,
-            appeared ? (struct change){CHANGE_INSERTED, .new_ = text}
-                     : (struct change){CHANGE_DELETED, .old = text});
+            appeared ? (struct change){CHANGE_INSERTED, .new_ = text, .at = {0, o->node + 1}}
+                     : (struct change){CHANGE_DELETED, .old = text, .at = {o->node + 1, 0}});
 }
 
 static void compare_object(
@@ -204,11 +251,11 @@ static void compare_object(
     if (!old.found && !new_.found) /* (2) */
         answer_unknown(a, arena_printf(q->life, "there is no such %s", k->noun));
     else if (!old.found)
-        add_whole(q, k, a, /* appeared= */ true);
+        add_whole(q, k, a, /* appeared= */ true, &new_);
     else if (!new_.found && q->leaf->text && new_.count) /* (1) */
         answer_unknown(a, arena_printf(q->life, "%s lost", k->noun));
     else if (!new_.found)
-        add_whole(q, k, a, /* appeared= */ false);
+        add_whole(q, k, a, /* appeared= */ false, &old);
     else if (!same)
         compare_items(
                 q, k, a, items_of(k, from, &old, q->life), items_of(k, to, &new_, q->life));

@@ -111,7 +111,8 @@ static bool contains(const struct found *f, uint32_t node, uint32_t end)
 
 /* The passage; ptr NULL when the page does not contain the text.  Going from the outside to
  * the inside, the first child that contains it is followed. */
-static struct str passage(const struct question *q, const struct cdg_version *v)
+static struct str passage(
+        const struct question *q, const struct cdg_version *v, uint32_t *ret_node)
 {
     CLEANUP(found_done) struct found f = found_of(q, v);
     const struct page_digest *d = v->digest;
@@ -131,6 +132,7 @@ static struct str passage(const struct question *q, const struct cdg_version *v)
         from = i++;
         to = d->end[from];
     }
+    *ret_node = from;
     struct str text = text_between(&f, from, to);
     return (struct str){arena_strndup(q->life, text.ptr, text.len), text.len};
 }
@@ -184,28 +186,34 @@ static void compare(const struct question *q, struct answer *a)
             answer_unknown(a, "there is no such phrase");
         return;
     }
-    struct str old = passage(q, q->old), new_ = passage(q, q->new_);
+    uint32_t was = 0, is = 0;
+    struct str old = passage(q, q->old, &was), new_ = passage(q, q->new_, &is);
     struct str_list before = words_of(old, q->life);
 
     if (!old.ptr && !new_.ptr) {
         answer_unknown(a, "there is no such phrase");
     } else if (!old.ptr) {
-        answer_add(a, q->life, (struct change){CHANGE_INSERTED, .new_ = new_});
+        answer_add(
+                a, q->life, (struct change){CHANGE_INSERTED, .new_ = new_, .at = {0, is + 1}});
         a->reason = "phrase appeared";
     } else if (new_.ptr) {
         if (!same_words(before, words_of(new_, q->life))) /* (1) */
-            answer_add(a, q->life, (struct change){CHANGE_UPDATED, old, new_, NULL});
+            answer_add(a, q->life,
+                    (struct change){CHANGE_UPDATED, old, new_, NULL, {was + 1, is + 1}});
     } else if (is_left(before, page_words(q->new_->digest, q->life))) {
         answer_unknown(a, "phrase lost"); /* (3) */
     } else {
-        answer_add(a, q->life, (struct change){CHANGE_DELETED, .old = old}); /* (2) */
+        answer_add(a, q->life,
+                (struct change){CHANGE_DELETED, .old = old, .at = {was + 1, 0}}); /* (2) */
         a->reason = "phrase disappeared";
     }
 }
 
 static struct str_list parts(const struct question *q, const struct cdg_version *v)
 {
-    return keeps(q->leaf) ? track_parts(q, v) : words_of(passage(q, v), q->life);
+    uint32_t node;
+
+    return keeps(q->leaf) ? track_parts(q, v) : words_of(passage(q, v, &node), q->life);
 }
 
 const struct cdg_kind cdg_kind_phrase = {

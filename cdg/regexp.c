@@ -40,9 +40,10 @@ static struct str text_of(const struct question *q, const struct cdg_version *v)
     return (struct str){text, j->text.len};
 }
 
-/* The matches of one version; false and why when it could not be searched. */
+/* The matches of one version, and what they lie in; false and why when it could not be
+ * searched. */
 static bool matches_of(const struct question *q, const struct cdg_version *v,
-        struct str_list *ret, const char **why)
+        struct str_list *ret, struct str *ret_text, const char **why)
 {
     struct fault f = {.code = OK};
     struct str text;
@@ -60,11 +61,92 @@ static bool matches_of(const struct question *q, const struct cdg_version *v,
         *why = arena_strdup(q->life, f.message);
         return false;
     }
+    *ret_text = text;
     if (page_pattern_find(q->prepared, text, q->life, &f, &ret->all, &ret->count) == OK)
         return true;
     *why = arena_strdup(q->life, f.message);
     return false;
 }
+
+/* ---- where they stand -------------------------------------------------------------------- */
+
+/* The node of the text a match begins in. */
+static uint32_t node_at(const struct question *q, bool new_, size_t offset)
+{
+    const struct page_digest *d = (new_ ? q->new_ : q->old)->digest;
+    const struct joined *j = joined_of(q, new_);
+    uint32_t low = 0, high = d->texts;
+
+    while (high - low > 1) {
+        uint32_t middle = (low + high) / 2;
+        if (j->at[middle] <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return d->text_node[low];
+}
+
+/* Lines of a source, counted as far as they are asked for. */
+struct lines {
+    struct str text;
+    size_t at, line; /* `line` lines end before `at` */
+};
+
+/* "line 12, column 5", in characters. */
+static struct str line_place(struct lines *l, size_t offset, struct arena *life)
+{
+    size_t column = 1;
+
+    if (offset < l->at)
+        l->at = l->line = 0;
+    for (const char *end; (end = memchr(l->text.ptr + l->at, '\n', offset - l->at));) {
+        l->at = (size_t)(end - l->text.ptr) + 1;
+        l->line++;
+    }
+    for (size_t i = l->at; i < offset; i++)
+        column += (l->text.ptr[i] & 0xC0) != 0x80;
+    return str_of(arena_printf(life, "line %zu, column %zu", l->line + 1, column));
+}
+
+struct matches {
+    const struct question *q;
+    struct str_list list[2];
+    struct str text[2]; /* they lie in these */
+};
+
+static size_t offset_of(const struct matches *m, bool new_, uint32_t i)
+{
+    return (size_t)(m->list[new_].all[i].ptr - m->text[new_].ptr);
+}
+
+static void add_edit(const struct matches *m, struct answer *a, const struct diff_edit *e,
+        struct lines lines[2])
+{
+    static const enum change_how how[] = {[DIFF_INSERT] = CHANGE_INSERTED,
+            [DIFF_DELETE] = CHANGE_DELETED,
+            [DIFF_UPDATE] = CHANGE_UPDATED,
+            [DIFF_MOVE] = CHANGE_MOVED};
+    const uint32_t at[] = {e->old, e->new_};
+    struct change c = {.how = how[e->how]};
+    bool listed = a->counts[c.how] < CHANGES_LISTED;
+
+    for (int side = 0; side < 2; side++) {
+        if (at[side] == LCS_NONE)
+            continue;
+        *(side ? &c.new_ : &c.old) = m->list[side].all[at[side]];
+        if (!listed)
+            continue;
+        size_t offset = offset_of(m, side, at[side]);
+        if (!m->q->leaf->on_text)
+            c.place[side] = line_place(&lines[side], offset, m->q->cache->life);
+        else if ((side ? m->q->new_ : m->q->old)->digest->texts)
+            c.at[side] = node_at(m->q, side, offset) + 1;
+    }
+    answer_add(a, m->q->life, c);
+}
+
+/* ---- comparing --------------------------------------------------------------------------- */
 
 static struct diff_item *items_of(struct str_list list, struct arena *life)
 {
@@ -164,7 +246,7 @@ static bool gaps_are_alike(const struct question *q)
 
 static void compare(const struct question *q, struct answer *a)
 {
-    struct str_list old = {NULL, 0}, new_ = {NULL, 0};
+    struct matches m = {.q = q};
     const char *why = NULL;
     struct diff d;
 
@@ -176,26 +258,31 @@ static void compare(const struct question *q, struct answer *a)
         return;
     if (gaps_are_alike(q))
         return;
-    if (!matches_of(q, q->old, &old, &why) || !matches_of(q, q->new_, &new_, &why)) {
+    if (!matches_of(q, q->old, &m.list[0], &m.text[0], &why) ||
+            !matches_of(q, q->new_, &m.list[1], &m.text[1], &why)) {
         answer_unknown(a, why);
         return;
     }
-    struct diff_item *from = items_of(old, q->life), *to = items_of(new_, q->life);
-    diff_sequences(from, old.count, to, new_.count, q->life, &d);
-    answer_add_diff(a, q->life, &d, from, to);
-    if (a->result == CDG_C && old.count == 0)
+    struct diff_item *from = items_of(m.list[0], q->life), *to = items_of(m.list[1], q->life);
+    struct lines lines[] = {{.text = m.text[0]}, {.text = m.text[1]}};
+    diff_sequences(from, m.list[0].count, to, m.list[1].count, q->life, &d);
+    for (size_t i = 0; i < d.count; i++)
+        add_edit(&m, a, &d.edits[i], lines);
+    a->coarse |= d.coarse;
+    if (a->result == CDG_C && m.list[0].count == 0)
         a->reason = "appeared";
-    else if (a->result == CDG_C && new_.count == 0)
+    else if (a->result == CDG_C && m.list[1].count == 0)
         a->reason = "disappeared";
 }
 
 static struct str_list parts(const struct question *q, const struct cdg_version *v)
 {
     struct str_list matches = {NULL, 0}, words = {NULL, 0};
+    struct str text;
     const char *why;
     size_t bytes = 0;
 
-    if (!matches_of(q, v, &matches, &why))
+    if (!matches_of(q, v, &matches, &text, &why))
         return words;
     for (size_t i = 0; i < matches.count; i++)
         bytes += matches.all[i].len / 2 + 2;

@@ -6,7 +6,9 @@
 #include "base/json.h"
 #include "cdg/cdg_int.h"
 
-enum { SUMMARY_BYTES = 300, QUOTE_BYTES = 80, DETAIL_BYTES = 64 << 20, DETAIL_FIRST = 8000 };
+enum { SUMMARY_BYTES = 300, QUOTE_BYTES = 80, DETAIL_BYTES = 64 << 20, DETAIL_FIRST = 16000 };
+
+static const char *const list_names[] = {"inserted", "deleted", "updated", "moved", "found"};
 
 struct report {
     const struct asking *by;
@@ -49,16 +51,55 @@ static void json_change(struct json *j, const struct change *c)
     json_item(j, c->old);
     json_key(j, "new");
     json_item(j, c->new_);
-    if (c->path) {
+    struct str path = c->path ? str_of(c->path) : c->place[c->place[1].ptr != NULL];
+    if (path.ptr && (c->path || c->by_path)) {
         json_key(j, "path");
-        json_text(j, c->path);
+        json_str(j, path);
+    }
+    json_object_end(j);
+}
+
+/* ---- places: where the items of the lists stand, in the order of the lists --------------- */
+
+static void json_place(struct json *j, struct str place)
+{
+    if (place.ptr)
+        json_str(j, place);
+    else
+        json_none(j);
+}
+
+static void json_change_place(struct json *j, const struct change *c)
+{
+    if (c->how != CHANGE_UPDATED && c->how != CHANGE_MOVED) {
+        json_place(j, c->place[c->how != CHANGE_DELETED]);
+        return;
+    }
+    json_array_begin(j);
+    json_place(j, c->place[0]);
+    json_place(j, c->place[1]);
+    json_array_end(j);
+}
+
+static void json_places(struct json *j, const struct answer *a)
+{
+    json_key(j, "places");
+    json_object_begin(j);
+    for (int how = 0; how < CHANGE_HOW_COUNT; how++) {
+        if (a->counts[how] == 0)
+            continue;
+        json_key(j, list_names[how]);
+        json_array_begin(j);
+        for (size_t i = 0; i < a->nchanges; i++)
+            if ((int)a->changes[i].how == how)
+                json_change_place(j, &a->changes[i]);
+        json_array_end(j);
     }
     json_object_end(j);
 }
 
 static void json_leaf(struct json *j, const char *type, const struct answer *a)
 {
-    static const char *const names[] = {"inserted", "deleted", "updated", "moved", "found"};
     size_t left_out = 0;
 
     json_object_begin(j);
@@ -73,7 +114,7 @@ static void json_leaf(struct json *j, const char *type, const struct answer *a)
     for (int how = 0; how < CHANGE_HOW_COUNT; how++) {
         if (how == CHANGE_FOUND && a->counts[how] == 0)
             continue; /* only elements are found */
-        json_key(j, names[how]);
+        json_key(j, list_names[how]);
         json_array_begin(j);
         for (size_t i = 0; i < a->nchanges; i++)
             if ((int)a->changes[i].how == how)
@@ -81,6 +122,8 @@ static void json_leaf(struct json *j, const char *type, const struct answer *a)
         json_array_end(j);
         left_out += a->counts[how] > CHANGES_LISTED ? a->counts[how] - CHANGES_LISTED : 0;
     }
+    if (a->nchanges)
+        json_places(j, a);
     if (left_out) {
         json_key(j, "left_out");
         json_int(j, (int64_t)left_out);
@@ -136,8 +179,6 @@ static void put_count(struct buf *out, size_t n)
 
 static void summary_leaf(struct buf *out, const char *type, const struct answer *a)
 {
-    static const char *const words[] = {
-            " inserted", " deleted", " updated", " moved", " found"};
     const char *comma = " ";
 
     if (out->len)
@@ -148,7 +189,8 @@ static void summary_leaf(struct buf *out, const char *type, const struct answer 
             continue;
         buf_puts(out, comma);
         put_count(out, a->counts[how]);
-        buf_puts(out, words[how]);
+        buf_putc(out, ' ');
+        buf_puts(out, list_names[how]);
         comma = ", ";
     }
     if (a->reason)

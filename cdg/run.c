@@ -89,6 +89,7 @@ static void ask_region(const struct question *q, const struct page_selector *reg
     inside.new_ = new_;
     inside.cache = &own;
     ask(&inside, kind, a);
+    answer_leave_region(&inside, a);
 }
 
 static struct answer *leaf_answer(const struct asking *by, const struct cdg_node *n)
@@ -115,6 +116,7 @@ static struct answer *leaf_answer(const struct asking *by, const struct cdg_node
         ask_region(&q, n->region, kind, a);
     else if (!n->is_keyed || q.hits)
         ask(&q, kind, a);
+    answer_fill_places(&q, a);
     answer_keep(a, by->life);
     arena_reset(by->scratch);
     return a;

@@ -24,11 +24,18 @@ struct run_of_words {
     struct str text; /* the words with a space between them */
 };
 
+static const struct run_of_words nothing = {.text = {"", 0}};
+
 /* What is remembered of one phrase. */
 struct tracked {
     struct run_of_words p, before, behind;
     unsigned lost; /* how many times in a row we could not look */
     bool gone;     /* told that it disappeared */
+};
+
+/* By block, old and new: how many words stand before it; NULL: nobody asked. */
+struct word_counts {
+    uint32_t *before[2];
 };
 
 struct tracking {
@@ -37,6 +44,7 @@ struct tracking {
     const struct vocabulary *v;
     struct buf *state;
     unsigned number; /* which phrase of the leaf */
+    struct word_counts *counts;
 };
 
 /* ---- words ------------------------------------------------------------------------------- */
@@ -200,14 +208,57 @@ static bool same_words(struct run_of_words a, struct run_of_words b)
     return a.count == b.count && memcmp(a.all, b.all, a.count * sizeof *a.all) == 0;
 }
 
-static void add(const struct tracking *t, struct str old, struct str new_, const char *remark)
+static uint32_t *count_words(const struct tracking *t, int side)
 {
+    const struct blocks *b = blocks_of(t->q);
+    uint32_t *before = arena_alloc(t->q->life, (b->count[side] + 1) * sizeof *before), n = 0;
+
+    for (size_t i = 0; i < b->count[side]; i++) {
+        struct str text = block_text(b, side, i), word;
+        before[i] = n;
+        for (size_t at = 0; page_word_next(text, &at, &word);)
+            n++;
+    }
+    return before;
+}
+
+/* The first text of the block in which a word of the version stands, + 1; 0: not known. */
+static uint32_t text_of_word(const struct tracking *t, int side, int64_t word)
+{
+    const struct blocks *b = blocks_of(t->q);
+    size_t low = 0, high = b->count[side];
+
+    if (word == NONE || high == 0)
+        return 0;
+    if (!t->counts->before[side])
+        t->counts->before[side] = count_words(t, side);
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (t->counts->before[side][middle] <= word)
+            low = middle;
+        else
+            high = middle;
+    }
+    return b->all[side][low].from + 1;
+}
+
+/* `at`: the first word of the new one; NONE: there is none. */
+static void add(const struct tracking *t, struct run_of_words before, struct str new_,
+        int64_t at, const char *remark)
+{
+    struct str old = before.text;
     struct change c = {.how = old.len == 0    ? CHANGE_INSERTED
                               : new_.len == 0 ? CHANGE_DELETED
                                               : CHANGE_UPDATED,
             .old = old,
-            .new_ = new_};
+            .new_ = new_,
+            .of_block = true};
 
+    if (t->counts) {
+        if (before.count)
+            c.at[0] = text_of_word(t, 0, find_from(t, 0, before.all, before.count, 0));
+        c.at[1] = text_of_word(t, 1, at);
+    }
     answer_add(t->a, t->q->life, c);
     if (remark)
         t->a->reason = remark;
@@ -219,7 +270,7 @@ static void take_between(const struct tracking *t, struct tracked *s, size_t fro
     struct run_of_words now = slice_of(t, 1, from, to - from);
 
     if (s->gone || !same_words(now, s->p))
-        add(t, s->gone ? (struct str){"", 0} : s->p.text, now.text,
+        add(t, s->gone ? nothing : s->p, now.text, (int64_t)from,
                 s->gone ? "phrase appeared" : NULL);
     s->p = now;
     s->lost = 0;
@@ -229,7 +280,7 @@ static void take_between(const struct tracking *t, struct tracked *s, size_t fro
 static void take_again(const struct tracking *t, struct tracked *s, size_t at)
 {
     if (s->gone)
-        add(t, (struct str){"", 0}, s->p.text, "phrase appeared");
+        add(t, nothing, s->p.text, (int64_t)at, "phrase appeared");
     box_read(t, 1, at, s->p.count, s);
     s->lost = 0;
     s->gone = false;
@@ -240,8 +291,10 @@ static void give_up(const struct tracking *t, struct tracked *s)
     if (s->gone && !anything_left(t, s))
         return; /* it was told, and nothing changed since */
     if (!anything_left(t, s)) {
-        add(t, s->p.text.len ? s->p.text : STR("phrase"), (struct str){"", 0},
-                "phrase disappeared");
+        struct run_of_words was = s->p;
+        if (!was.text.len)
+            was.text = STR("phrase");
+        add(t, was, (struct str){"", 0}, NONE, "phrase disappeared");
         s->gone = true;
         s->lost = 0;
         return;
@@ -349,7 +402,7 @@ static bool track_one(const struct tracking *t, struct tracked *s)
         return true;
     }
     if (begin(t, s, 1)) {
-        add(t, (struct str){"", 0}, s->p.text, "phrase appeared");
+        add(t, nothing, s->p.text, find_from(t, 1, s->p.all, s->p.count, 0), "phrase appeared");
         return true;
     }
     if (t->a->result != CDG_C)
@@ -391,7 +444,8 @@ void track_compare(const struct question *q, struct answer *a)
     if (nothing_to_do(q, a))
         return;
     BUF(state, STATE_BYTES);
-    struct tracking t = {q, a, vocabulary_of(q, /* folded= */ false), &state, 0};
+    struct word_counts counts = {{NULL, NULL}};
+    struct tracking t = {q, a, vocabulary_of(q, /* folded= */ false), &state, 0, &counts};
     bool unknown = false, changed = false;
     const char *why = NULL;
 
@@ -421,7 +475,7 @@ struct str_list track_parts(const struct question *q, const struct cdg_version *
     struct question inner = *q;
     BUF(words, 1 << 26);
     BUF(unused, 1);
-    struct tracking t = {&inner, &ignored, vocabulary_of(q, false), &unused, 0};
+    struct tracking t = {&inner, &ignored, vocabulary_of(q, false), &unused, 0, NULL};
 
     inner.life = scratch;
     for (; t.number < q->leaf->nwords; t.number++) {

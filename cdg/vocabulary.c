@@ -117,7 +117,8 @@ static struct vocabulary_word *word_of(struct vocabulary_filling *f, struct str 
 
 static void count_word(struct vocabulary_filling *f, int side, struct vocabulary_word *w)
 {
-    w->counts[side]++;
+    if (w->counts[side]++ == 0)
+        w->block[side] = f->block;
     seq_add(f->v, side, w->number, f->life);
 }
 
@@ -154,8 +155,10 @@ const struct vocabulary *vocabulary_of(const struct question *q, bool folded)
     const struct blocks *b = blocks_of(q);
     struct vocabulary_filling f = vocabulary_fill(q->cache->life, folded);
     for (int side = 0; side < 2; side++)
-        for (size_t i = 0; i < b->count[side]; i++)
+        for (size_t i = 0; i < b->count[side]; i++) {
+            f.block = (uint32_t)i;
             vocabulary_add(&f, side, block_text(b, side, i));
+        }
     *slot = vocabulary_filled(&f);
     return *slot;
 }
@@ -177,6 +180,11 @@ struct str_list page_words(const struct page_digest *d, struct arena *life)
         }
     }
     return list;
+}
+
+uint32_t vocabulary_text(const struct question *q, const struct vocabulary_word *w, bool new_)
+{
+    return blocks_of(q)->all[new_][w->block[new_]].from;
 }
 
 struct str with_counts(struct arena *life, struct str word, uint32_t old, uint32_t new_)

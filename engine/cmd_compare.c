@@ -390,6 +390,8 @@ static void print_json(const struct comparison *all)
         json_t *one = object_of(l->finding, reason_of(life, l->finding, l->detail));
         json_object_set_new(one, "monitor", json_string(l->monitor));
         set_lists(one, l, /* one= */ true);
+        if (l->detail && json_object_get(l->detail, "places"))
+            json_object_set(one, "places", json_object_get(l->detail, "places"));
         json_array_append_new(leaves, one);
     }
     json_object_set_new(object, "leaves", leaves);

@@ -22,6 +22,19 @@ static json_t *list_of(const json_t *leaf, int mark)
     return json_object_get(leaf, notify_mark_name((enum notify_mark)mark));
 }
 
+static void add_places(
+        struct arena *life, const json_t *place, enum notify_mark mark, struct notify_line *l)
+{
+    if (json_is_array(place)) {
+        l->old_place = copy(life, json_array_get(place, 0), NULL);
+        l->place = copy(life, json_array_get(place, 1), NULL);
+    } else if (mark == NOTIFY_DELETED) {
+        l->old_place = copy(life, place, NULL);
+    } else {
+        l->place = copy(life, place, NULL);
+    }
+}
+
 static void add_line(struct arena *life, const json_t *v, enum notify_mark mark,
         enum notify_shape shape, struct notify_line *l)
 {
@@ -53,8 +66,13 @@ static void add_part(struct arena *life, const json_t *leaf, struct notify_part 
     for (int mark = NOTIFY_INSERTED; mark < NOTIFY_MARK_COUNT; mark++) {
         size_t k;
         json_t *v;
-        json_array_foreach(list_of(leaf, mark), k, v) add_line(life, v, (enum notify_mark)mark,
-                shape_of(part->type), &part->lines[part->nlines++]);
+        json_t *places = list_of(json_object_get(leaf, "places"), mark);
+        json_array_foreach(list_of(leaf, mark), k, v)
+        {
+            struct notify_line *l = &part->lines[part->nlines++];
+            add_line(life, v, (enum notify_mark)mark, shape_of(part->type), l);
+            add_places(life, json_array_get(places, k), (enum notify_mark)mark, l);
+        }
     }
 }
 

@@ -178,10 +178,31 @@ struct pen {
     size_t most; /* characters of a line */
     int lines;   /* left to show */
     int hidden;
+    bool places; /* with where it stands */
 };
 
+/* Where what a line tells stands; "" where that is not known. */
+struct line_place {
+    const char *old, *now;
+};
+
+/* Behind the line, and less to be seen than it. */
+static void put_place(struct pen *p, struct line_place place)
+{
+    bool same = strcmp(place.old, place.now) == 0;
+    if (!*place.old && !*place.now)
+        return;
+    fputs(p->colour ? "  \033[2mat " : "  at ", p->to);
+    if (*place.old && !same)
+        put_text(p->to, place.old, p->most);
+    if (*place.old && *place.now && !same)
+        fputs(" → ", p->to);
+    put_text(p->to, place.now, p->most);
+    fputs(p->colour ? "\033[0m" : "", p->to);
+}
+
 static void put_line(struct pen *p, const char *colour, const char *sign, const char *a,
-        const char *arrow, const char *b)
+        const char *b, struct line_place place)
 {
     if (p->lines == 0) {
         p->hidden++;
@@ -191,10 +212,12 @@ static void put_line(struct pen *p, const char *colour, const char *sign, const 
     fprintf(p->to, "    %s%s ", p->colour ? colour : "", sign);
     put_text(p->to, a, p->most);
     if (b) {
-        fputs(arrow, p->to);
+        fputs(" → ", p->to);
         put_text(p->to, b, p->most);
     }
-    fprintf(p->to, "%s\n", p->colour ? "\033[0m" : "");
+    fputs(p->colour ? "\033[0m" : "", p->to);
+    put_place(p, place);
+    fputc('\n', p->to);
 }
 
 static const char *text_of(const json_t *v)
@@ -205,33 +228,59 @@ static const char *text_of(const json_t *v)
     return s ? s : "";
 }
 
+static const char *string_of(const json_t *v)
+{
+    const char *s = json_string_value(v);
+    return s ? s : "";
+}
+
+/* Of the i-th entry of one of the leaf's lists. */
+static struct line_place place_of(
+        const struct pen *p, const json_t *leaf, const char *list, size_t i)
+{
+    json_t *places = json_object_get(json_object_get(leaf, "places"), list);
+    json_t *place = p->places ? json_array_get(places, i) : NULL;
+    if (json_is_array(place))
+        return (struct line_place){
+                string_of(json_array_get(place, 0)), string_of(json_array_get(place, 1))};
+    return (struct line_place){"", string_of(place)};
+}
+
+static void put_updated(struct pen *p, const json_t *leaf, const json_t *v, size_t i)
+{
+    const char *old = string_of(json_object_get(v, "old"));
+    const char *now = string_of(json_object_get(v, "new"));
+    const char *path = json_string_value(json_object_get(v, "path"));
+    if (strcmp(old, now) == 0 && path)
+        put_line(p, "\033[33m", "~", path, NULL, (struct line_place){"", ""});
+    else
+        put_line(p, "\033[33m", "~", old, now, place_of(p, leaf, "updated", i));
+}
+
 static void put_leaf(struct pen *p, const json_t *leaf)
 {
+    static const struct {
+        const char *name, *colour, *sign;
+    } lists[] = {{"inserted", "\033[32m", "+"}, {"deleted", "\033[31m", "-"},
+            {"updated", "\033[33m", "~"}, {"moved", "\033[36m", "»"},
+            {"found", "\033[36m", "="}};
     size_t i;
     json_t *v;
-    json_array_foreach(json_object_get(leaf, "inserted"), i, v)
-            put_line(p, "\033[32m", "+", text_of(v), NULL, NULL);
-    json_array_foreach(json_object_get(leaf, "deleted"), i, v)
-            put_line(p, "\033[31m", "-", text_of(v), NULL, NULL);
-    json_array_foreach(json_object_get(leaf, "updated"), i, v)
-    {
-        const char *old = json_string_value(json_object_get(v, "old"));
-        const char *now = json_string_value(json_object_get(v, "new"));
-        const char *path = json_string_value(json_object_get(v, "path"));
-        if (old && now && strcmp(old, now) == 0 && path)
-            put_line(p, "\033[33m", "~", path, NULL, NULL);
-        else
-            put_line(p, "\033[33m", "~", old ? old : "", " → ", now ? now : "");
-    }
-    json_array_foreach(json_object_get(leaf, "moved"), i, v)
-            put_line(p, "\033[36m", "»", text_of(v), NULL, NULL);
-    json_array_foreach(json_object_get(leaf, "found"), i, v)
-            put_line(p, "\033[36m", "=", text_of(v), NULL, NULL);
+    for (size_t k = 0; k < countof(lists); k++)
+        json_array_foreach(json_object_get(leaf, lists[k].name), i, v)
+        {
+            if (lists[k].sign[0] == '~')
+                put_updated(p, leaf, v, i);
+            else
+                put_line(p, lists[k].colour, lists[k].sign, text_of(v), NULL,
+                        place_of(p, leaf, lists[k].name, i));
+        }
 }
 
 void cli_print_lists(const char *detail, FILE *to)
 {
-    struct pen p = {.to = to, .colour = cli_colour(to), .most = 2000, .lines = -1};
+    struct pen p = {
+            .to = to, .colour = cli_colour(to), .most = 2000, .lines = -1, .places = true};
     json_t *all = json_loads(detail, 0, NULL);
     size_t i;
     json_t *leaf;
@@ -397,8 +446,8 @@ void cli_print_item(struct cli *c, struct notify_item *item, bool html, FILE *to
         struct pen p = {.to = to, .colour = cli_colour(to)};
         put_heading(&p, &heading, "%Y-%m-%d %H:%M:%S");
         notify_show(&out, item,
-                (struct notify_style){
-                        p.colour ? NOTIFY_COLOUR : NOTIFY_PLAIN, terminal_width(to)});
+                (struct notify_style){p.colour ? NOTIFY_COLOUR : NOTIFY_PLAIN,
+                        terminal_width(to), .places = true});
     }
     fwrite(buf_text(&out), 1, out.len, to);
 }

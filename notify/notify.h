@@ -73,7 +73,8 @@ struct notify_line {
     enum notify_mark mark;
     enum notify_shape shape;
     const char *old, *now; /* NULL where there is none; SAME, MOVED and FOUND: only `now` */
-    const char *path;      /* where in the page; NULL: not known */
+    const char *path;      /* where in the page, if it says little without; NULL: not known */
+    const char *old_place, *place; /* where in the old and in the new page; NULL: not known */
 };
 
 /* What one change type found. */
@@ -227,6 +228,7 @@ enum notify_form { NOTIFY_PLAIN, NOTIFY_COLOUR, NOTIFY_HTML };
 struct notify_style {
     enum notify_form form;
     unsigned width; /* of the terminal; 0: 100 */
+    bool places;    /* a terminal's lines end with where in the page they stand */
 };
 
 /* One change's parts.  HTML is a fragment; notify_page wraps fragments into a page. */

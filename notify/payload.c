@@ -86,6 +86,41 @@ static void put_lines(struct json *j, const struct notify_part *part, enum notif
     json_array_end(j);
 }
 
+/* As they stand in a leaf's detail: parallel to its lists, those that have none left out. */
+static void put_places(struct json *j, const struct notify_part *part, enum notify_mark mark)
+{
+    bool both = mark == NOTIFY_UPDATED || mark == NOTIFY_MOVED, any = false;
+    for (size_t i = 0; i < part->nlines; i++) {
+        const struct notify_line *l = &part->lines[i];
+        if (l->mark != mark)
+            continue;
+        if (!any) {
+            json_key(j, notify_mark_name(mark));
+            json_array_begin(j);
+            any = true;
+        }
+        if (both)
+            json_array_begin(j);
+        if (both || mark == NOTIFY_DELETED)
+            json_text(j, l->old_place);
+        if (mark != NOTIFY_DELETED)
+            json_text(j, l->place);
+        if (both)
+            json_array_end(j);
+    }
+    if (any)
+        json_array_end(j);
+}
+
+/* What was found by an older engine has none. */
+static bool has_places(const struct notify_part *part)
+{
+    for (size_t i = 0; i < part->nlines; i++)
+        if (part->lines[i].place || part->lines[i].old_place)
+            return true;
+    return false;
+}
+
 static bool has_found(const struct notify_part *part)
 {
     return part->nlines && part->lines[0].mark == NOTIFY_FOUND;
@@ -102,6 +137,13 @@ static void put_part(struct json *j, const struct notify_part *part)
             continue; /* only elements are */
         json_key(j, notify_mark_name((enum notify_mark)mark));
         put_lines(j, part, (enum notify_mark)mark);
+    }
+    if (has_places(part)) {
+        json_key(j, "places");
+        json_object_begin(j);
+        for (int mark = NOTIFY_INSERTED; mark < NOTIFY_MARK_COUNT; mark++)
+            put_places(j, part, (enum notify_mark)mark);
+        json_object_end(j);
     }
     if (part->left_out)
         put_int(j, "left_out", (int64_t)part->left_out);

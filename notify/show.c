@@ -57,6 +57,23 @@ static void put_runs(struct pen *p, const struct words *w, const char *on, const
 
 /* ---- only what changed ---- */
 
+/* Where it stands, behind the line and less to be seen; a line that has a path was told. */
+static void put_behind(struct pen *p, const struct notify_line *l, enum notify_mark as)
+{
+    const char *old = as == NOTIFY_MOVED ? l->old_place : NULL;
+    const char *place = as == NOTIFY_DELETED ? l->old_place : l->place;
+    if (!p->places || l->path || !place)
+        return;
+    put_colour(p, "\033[2m");
+    buf_puts(p->out, "  at ");
+    if (old && strcmp(old, place) != 0) {
+        escape_text(p->out, ESCAPE_PLAIN, old);
+        buf_puts(p->out, " → ");
+    }
+    escape_text(p->out, ESCAPE_PLAIN, place);
+    put_colour(p, "\033[0m");
+}
+
 static void put_signed(struct pen *p, const struct notify_line *l, enum notify_mark as,
         const char *text, const struct words *w)
 {
@@ -70,6 +87,7 @@ static void put_signed(struct pen *p, const struct notify_line *l, enum notify_m
     else
         put_shaped(p, l, text);
     put_colour(p, "\033[0m");
+    put_behind(p, l, as);
     buf_putc(p->out, '\n');
 }
 
@@ -318,10 +336,14 @@ static void show_text(struct pen *p, const struct notify_part *part, enum notify
     }
 }
 
-void show_terminal(struct buf *out, const struct notify_item *item, bool colour, unsigned width)
+void show_terminal(struct buf *out, const struct notify_item *item, struct notify_style style)
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "show");
-    struct pen p = {.out = out, .life = scratch, .colour = colour, .width = width};
+    struct pen p = {.out = out,
+            .life = scratch,
+            .colour = style.form == NOTIFY_COLOUR,
+            .width = style.width ? style.width : 100,
+            .places = style.places};
     for (size_t i = 0; i < item->nparts; i++) {
         const struct notify_part *part = &item->parts[i];
         if (item->nparts > 1 || part->remark) {
@@ -349,5 +371,5 @@ void notify_show(struct buf *out, const struct notify_item *item, struct notify_
     if (style.form == NOTIFY_HTML)
         show_html(out, item);
     else
-        show_terminal(out, item, style.form == NOTIFY_COLOUR, style.width ? style.width : 100);
+        show_terminal(out, item, style);
 }

@@ -2,8 +2,7 @@
 #pragma once
 #include "notify/notify_int.h"
 
-void show_terminal(
-        struct buf *out, const struct notify_item *item, bool colour, unsigned width);
+void show_terminal(struct buf *out, const struct notify_item *item, struct notify_style style);
 void show_html(struct buf *out, const struct notify_item *item);
 
 /* ---- for both ---- */
@@ -32,6 +31,7 @@ struct pen {
     struct arena *life;
     bool colour;
     size_t width;
+    bool places; /* with where it stands */
     struct show_table table;
 };
 

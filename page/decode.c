@@ -132,6 +132,7 @@ static bool decode_iconv(struct str s, const char *name, struct buf *out)
     char *in = (char *)(uintptr_t)s.ptr, chunk[8192];
     size_t left = s.len;
     bool shifts = strcmp(name, "ISO-2022-JP") == 0; /* flushing would forget the alphabet */
+    bool is_gb = strcmp(name, "GB18030") == 0;
 
     if (cd == (iconv_t)-1)
         return false;
@@ -144,7 +145,10 @@ static bool decode_iconv(struct str s, const char *name, struct buf *out)
         if ((why == EILSEQ || why == EINVAL) && left) {
             if (!shifts)
                 iconv_flush(cd, out);
-            buf_append(out, replacement, 3); /* (2) */
+            if (is_gb && *in == '\x80') /* which Windows made of it, and the web after it */
+                append_char(out, 0x20AC);
+            else
+                buf_append(out, replacement, 3); /* (2) */
             in++;
             left--;
         }
@@ -188,6 +192,22 @@ static size_t byte_order_mark(struct str s, struct charset *ret)
     return 0;
 }
 
+/* UTF-16 that begins with "<" and something, as XML's appendix F tells it without a byte order
+ * mark; in HTML only what begins like an XML declaration. */
+static bool begins_like_utf16(struct str s, enum page_type type, struct charset *ret)
+{
+    bool is_big = s.len >= 4 && s.ptr[0] == 0;
+    size_t low = is_big ? 1 : 0; /* where the bytes are that tell letters */
+
+    if (s.len < 4 || s.ptr[low] != '<' || s.ptr[1 - low] || !s.ptr[low + 2] || s.ptr[3 - low])
+        return false;
+    if (type != PAGE_XML && (type != PAGE_HTML || s.ptr[low + 2] != '?'))
+        return false;
+    *ret = is_big ? (struct charset){CHARSET_UTF16BE, "utf-16be"}
+                  : (struct charset){CHARSET_UTF16LE, "utf-16le"};
+    return true;
+}
+
 static struct charset choose(struct str s, const char *content_type, size_t *ret_skip)
 {
     struct charset c;
@@ -199,7 +219,7 @@ static struct charset choose(struct str s, const char *content_type, size_t *ret
         return c;
     if (label.len && charset_find(label, &c))
         return c;
-    if (charset_declared_xml(s, &c))
+    if (begins_like_utf16(s, type, &c) || charset_declared_xml(s, &c))
         return c;
     if (type != PAGE_TEXT && charset_declared_html(s, &c))
         return c;

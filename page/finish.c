@@ -438,7 +438,13 @@ static struct str base_address(struct build *b, const struct page_source *src, s
 
 static enum err too_large(size_t max, struct fault *f)
 {
-    return fault_set(f, ERR_LIMIT, "the page's digest is larger than %zu bytes", max);
+    enum err e = fault_set(f, ERR_LIMIT,
+            "the page's digest would have more than %zu MiB, or takes more memory than a page "
+            "reader has",
+            max >> 20);
+    if (f)
+        fault_hint(f, "Watch a smaller page; fetch.max_body says how much is fetched at most.");
+    return e;
 }
 
 static void counts_fill(const struct writer *w, uint32_t counts[COUNT_COUNT])
@@ -520,9 +526,13 @@ enum err build_finish(struct build *b, enum page_type type, bool malformed_xml,
     bool room = writer_init(&w, b);
     if (b->too_deep) /* (2) */
         return fault_set(f, ERR_LIMIT, "elements are nested more than %d deep", PAGE_DEPTH_MAX);
-    if (b->too_many)
-        return fault_set(
+    if (b->too_many) {
+        enum err e = fault_set(
                 f, ERR_LIMIT, "the page has more than %d elements and texts", PAGE_NODES_MAX);
+        if (f)
+            fault_hint(f, "Watch a smaller page, such as one part of a long list.");
+        return e;
+    }
     if (b->overflowed || !room)
         return too_large(b->max, f);
     return block_write(&w, base_address(b, src, &base_buf), type, malformed_xml, src, out, f);

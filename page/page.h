@@ -86,6 +86,9 @@ struct page_digest {
     const uint32_t *attr_name;  /* [attributes] numbers of names */
     const uint32_t *attr_value; /* [attributes] numbers of values */
 
+    /* [nodes] of a region: which nodes of the page they are.  NULL: it is a page. */
+    const uint32_t *page_node;
+
     /* Use the functions below. */
     const struct str *tag_name_of, *attr_name_of, *attr_value_of, *text_of, *link_of, *image_of;
     struct str base;

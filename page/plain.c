@@ -8,19 +8,31 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* Takes what stands before the next such byte off the text. */
+static struct str take_until(struct str *text, char c)
+{
+    const char *end = text->len ? memchr(text->ptr, c, text->len) : NULL;
+    struct str front = {text->ptr, end ? (size_t)(end - text->ptr) : text->len};
+    size_t taken = front.len + (end != NULL);
+
+    *text = (struct str){text->ptr + taken, text->len - taken};
+    return front;
+}
+
+/* Lines end with LF, CR or both. */
 enum err plain_read(struct str text, struct build *b, struct fault *f)
 {
     (void)f;
     build_open(b, STR("text"), NULL, 0);
-    for (size_t at = 0; at < text.len;) {
-        const char *end = memchr(text.ptr + at, '\n', text.len - at);
-        size_t to = end ? (size_t)(end - text.ptr) : text.len;
-        struct str line = str_trim((struct str){text.ptr + at, to - at});
-        at = to + 1;
-        if (line.len == 0)
-            continue;
-        build_text(b, line);
-        build_break(b);
+    while (text.len) {
+        struct str rest = take_until(&text, '\n');
+        while (rest.len) {
+            struct str line = str_trim(take_until(&rest, '\r'));
+            if (line.len == 0)
+                continue;
+            build_text(b, line);
+            build_break(b);
+        }
     }
     build_close(b);
     return OK;

@@ -395,7 +395,9 @@ static void copy_subtree(struct finder *x, struct build *b, uint32_t node, uint3
     build_break(b);
 }
 
-static bool copy_selected(struct finder *x, const bool *selected, struct build *b)
+/* Appends the numbers of the nodes it copies. */
+static bool copy_selected(
+        struct finder *x, const bool *selected, struct build *b, struct buf *copied)
 {
     bool found = false;
     uint32_t text = 0;
@@ -408,8 +410,10 @@ static bool copy_selected(struct finder *x, const bool *selected, struct build *
         }
         found = true;
         copy_subtree(x, b, i, text);
-        for (uint32_t end = x->end[i]; i < end; i++)
+        for (uint32_t end = x->end[i]; i < end; i++) {
             text += x->d->tags[i] == 0;
+            buf_append(copied, &i, sizeof i);
+        }
     }
     return found;
 }
@@ -438,6 +442,7 @@ enum err page_region(const struct page_digest *d, const struct page_selector *s,
     bool *selected = selected_by(&x, s);
     struct page_source src = {"", 0, NULL, page_base(d).ptr};
     BUF(block, PAGE_DIGEST_MAX);
+    BUF(copied, (size_t)d->nodes * sizeof(uint32_t));
 
     if (s->xpath) {
         enum err wrong = xpath_select(s->xpath, d, selected, f);
@@ -448,7 +453,7 @@ enum err page_region(const struct page_digest *d, const struct page_selector *s,
     build_init(&b, PAGE_DIGEST_MAX, /* xml= */ false);
     b.drop_scripts = false; /* what had to go has gone */
     b.no_inline = d->type == PAGE_TEXT;
-    bool found = copy_selected(&x, selected, &b);
+    bool found = copy_selected(&x, selected, &b, &copied);
     enum err e = build_finish(&b, d->type, d->malformed_xml, &src, &block, f);
     if (e)
         return e;
@@ -459,6 +464,8 @@ enum err page_region(const struct page_digest *d, const struct page_selector *s,
         return e;
     region->source = d->source;
     region->source_bytes = d->source_bytes;
+    if (copied.len && copied.len == region->nodes * sizeof(uint32_t))
+        region->page_node = arena_memdup(life, copied.data, copied.len);
     *ret_region = region;
     *ret_found = found;
     return OK;

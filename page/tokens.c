@@ -167,7 +167,8 @@ static size_t declaration(struct tokens *t, size_t at)
 {
     if (starts(t, at, "<!--"))
         return comment_end(t, at);
-    if (starts(t, at, "<![CDATA[") && t->sink->is_foreign(t->sink)) {
+    bool is_cdata = t->s.len - at >= 9 && memcmp(t->s.ptr + at, "<![CDATA[", 9) == 0;
+    if (is_cdata && t->sink->is_foreign(t->sink)) { /* in capitals, other than DOCTYPE */
         size_t end = behind(t, at, "]]>");
         size_t text_end = end >= 3 && memcmp(t->s.ptr + end - 3, "]]>", 3) == 0 ? end - 3 : end;
         emit_text(t, at + 9, text_end, false);

@@ -77,7 +77,8 @@ void tree_init(struct tree *t, struct build *b, struct str source)
     buf_init(&t->stack, room);
     buf_init(&t->active, room);
     buf_init(&t->tag_of, room);
-    buf_reserve(&t->nodes, (source.len / 24 + 64) * sizeof(struct tree_node));
+    size_t guess = (source.len / 24 + 64) * sizeof(struct tree_node);
+    buf_reserve(&t->nodes, guess < room ? guess : room); /* more would be refused */
     t->html = tree_node_new(t, (struct tree_node){.tag = TAG_HTML});
     number_push(&t->stack, t->html);
     t->open[TAG_HTML] = 1;

@@ -404,10 +404,14 @@ def _():
     old = write("h-old.html", links("/a") + p("one two three"))
     new = write("h-new.html", links("/b") + p("one two four"))
     done = vigil("compare", old, new, "--monitor", "links", "--base", BASE)
-    equal(done.stdout.decode(), "changed: links\n    + http://x.org/b\n    - http://x.org/a\n")
+    equal(done.stdout.decode(), "changed: links\n    + http://x.org/b  at /a\n"
+          "    - http://x.org/a  at /a\n")
     done = vigil("compare", old, new, "--monitor", "links and not images", "--base", BASE)
     equal(done.stdout.decode(), "changed: links AND NOT images\n  links: changed\n"
-          "    + http://x.org/b\n    - http://x.org/a\n  NOT images: no change\n")
+          "    + http://x.org/b  at /a\n    - http://x.org/a  at /a\n"
+          "  NOT images: no change\n")
+    done = vigil("compare", old, new, "--monitor", "links", "--base", BASE, "--json")
+    equal(json.loads(done.stdout)["leaves"][0]["places"], {"inserted": ["/a"], "deleted": ["/a"]})
     done = vigil("compare", old, new, "--monitor", "images")
     equal((done.stdout.decode(), done.returncode), ("no change: images\n", 0))
     done = vigil("compare", old, new, "--monitor", "table")

@@ -96,7 +96,7 @@ def _():
         chain = [(row[1], row[2]) for row in found[5] if row[1] in ("first", "second")]
         equal(chain, [("first", "start"), ("first", "end"), ("second", "start"), ("second", "end")])
         equal([row[0] for row in found[6]], ["lost"])
-        equal([row[1:] for row in found[7]], [["refs", f"{web.url}/two"]])
+        equal([row[1:] for row in found[7]], [["refs", f"{web.url}/two", "/a[2]"]])
         equal(sum(int(row[1]) for row in found[8]), 3)
         equal([row[:4] for row in found[9]], [["dashboard", "", "sent", "3"]])
 

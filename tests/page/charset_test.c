@@ -223,4 +223,57 @@ TEST(types, "the media type decides how a page is read")
     EXPECT(nul.d && nul.d->type == PAGE_DATA);
 }
 
+TEST(gbk_euro, "0x80 is the euro sign where Chinese is read, as a lead byte only")
+{
+    /* Encoding standard, gb18030 decoder: "If byte is 0x80, return code point U+20AC." */
+    EXPECT_DECODED("\x80", "text/html; charset=gbk", "GB18030", "\xE2\x82\xAC");
+    EXPECT_DECODED("\xD6\xD0\x80\x80x", "text/html; charset=gb18030", "GB18030",
+            "\xE4\xB8\xAD\xE2\x82\xAC\xE2\x82\xACx");
+    EXPECT_DECODED("\x81\x80", "text/html; charset=gb2312", "GB18030", "\xE4\xBA\x90");
+    EXPECT_DECODED("\xFF\x80", "text/html; charset=gbk", "GB18030", BAD "\xE2\x82\xAC");
+}
+
+TEST(utf16_unmarked, "XML in UTF-16 is known by its first bytes")
+{
+    /* XML 1.0, appendix F.1: 00 3C 00 3F and 3C 00 3F 00, without a byte order mark. */
+    EXPECT_DECODED(
+            "\0<\0?\0x\0m\0l\0?\0>\0<\0a\0/\0>", "application/xml", "utf-16be", "<?xml?><a/>");
+    EXPECT_DECODED(
+            "<\0?\0x\0m\0l\0?\0>\0<\0a\0/\0>\0", "application/xml", "utf-16le", "<?xml?><a/>");
+    EXPECT_DECODED("\0<\0a\0/\0>", "text/xml", "utf-16be", "<a/>");
+    EXPECT_DECODED("<\0a\0>\0\xE9\0<\0/\0a\0>\0", "application/rss+xml", "utf-16le",
+            "<a>" E_ACUTE "</a>");
+    /* The header is asked first, and HTML is only if it begins like a declaration. */
+    EXPECT_DECODED("<a/>", "application/xml; charset=utf-8", "utf-8", "<a/>");
+    EXPECT_DECODED("<\0?\0x\0", "text/html", "utf-16le", "<?x");
+    EXPECT_DECODED("<\0p\0", "text/html", "utf-8", "<\0p\0");
+}
+
+TEST(utf16_unmarked_tree, "and read as the XML it is, whatever its declaration says")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    static const char xml[] = "<?xml version='1.0' encoding='UTF-16'?><a><b>x</b></a>";
+    char wide[2 * sizeof xml];
+    for (size_t i = 0; i < sizeof xml; i++) {
+        wide[2 * i] = 0;
+        wide[2 * i + 1] = xml[i];
+    }
+    CLEANUP(made_done)
+    struct made m = make(life, wide, 2 * (sizeof xml - 1), "application/xml");
+    EXPECT_TEXT(show(life, m.d), "a(b(\"x\"))");
+    EXPECT(m.d && m.d->type == PAGE_XML && !m.d->malformed_xml);
+}
+
+TEST(lone_cr, "lines of a text end with LF, CR or both")
+{
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    static const char text[] = "one\rtwo\r\nthree\n\rfour\r\r five ";
+    CLEANUP(made_done) struct made m = make(life, text, sizeof text - 1, "text/plain");
+    struct page_block *blocks;
+    EXPECT_INT(page_blocks(m.d, life, &blocks), 5);
+    EXPECT_TEXT(blocks[1].text.ptr, "two");
+    EXPECT_TEXT(blocks[3].text.ptr, "four");
+    EXPECT_TEXT(blocks[4].text.ptr, "five");
+}
+
 TEST_MAIN()

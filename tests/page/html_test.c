@@ -47,6 +47,10 @@ TEST(foreign_cdata, "CDATA is text in foreign content only")
 {
     EXPECT_TREE("<svg><text><![CDATA[a<b]]></text></svg>", "svg(text(\"a<b\"))");
     EXPECT_TREE("<svg></svg>a<![CDATA[b]]>c", "svg \"ac\"");
+    /* 13.2.5.42: the seven characters are matched exactly; anything else is a bogus comment,
+     * which ends at the next ">". */
+    EXPECT_TREE("<svg><text>a<![cdata[b<i>c]]></text></svg>", "svg(text(\"ac]]>\"))");
+    EXPECT_TREE("<svg><text><![CData[b>c</text></svg>", "svg(text(\"c\"))");
 }
 
 TEST(less_than, "a < that begins nothing is text")
@@ -464,6 +468,25 @@ TEST(nfc, "composed and decomposed letters are the same text")
     EXPECT_TREE("<p title='e\xCC\x81'>e\xCC\x81</p>", "p@title=\"\xC3\xA9\"(\"\xC3\xA9\")");
     EXPECT_TREE("\xE1\x84\x80\xE1\x85\xA1", "\"\xEA\xB0\x80\"");
     EXPECT_TREE("\xE2\x84\xAB", "\"\xC3\x85\""); /* the angstrom sign is the letter */
+}
+
+TEST(large, "a large page is read, and one with too many elements is told which limit it met")
+{
+    enum { BYTES = 26 << 20, PIECES = 600000 };
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    BUF(page, 64 << 20);
+    buf_puts(&page, "<p>");
+    while (page.len < BYTES)
+        buf_puts(&page, "some words that are to be read ");
+    CLEANUP(made_done) struct made m = make(life, page.data, page.len, "text/html");
+    EXPECT(m.d && m.d->nodes == 2);
+
+    buf_clear(&page);
+    for (unsigned i = 0; i < PIECES; i++)
+        buf_puts(&page, "<b>x</b>");
+    CLEANUP(made_done) struct made many = make(life, page.data, page.len, "text/html");
+    EXPECT_TEXT(many.f.message, "the page has more than 1000000 elements and texts");
+    EXPECT(many.f.hint[0]);
 }
 
 TEST_MAIN()
