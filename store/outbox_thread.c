@@ -1,8 +1,8 @@
 /* The outbox's thread: a connection that claims, settles and hears of what is newly owed.
  *
- *  (1) Jobs are done one at a time, in order, each in a transaction of its own.
- *  (2) A job whose connection was lost is done again on the next one: every one of them may
- *      be done twice.
+ *  (1) Jobs are done one at a time, each in a transaction of its own; in order, but what
+ * settles comes first: until it is committed a kill repeats what people were told. (2) A job
+ * whose connection was lost is done again on the next one: every one of them may be done twice.
  *  (3) While the database is away, jobs wait; the writer is who says so to people and who
  *      starts a private server again.
  *  (4) After a connection was lost the loop thread is told to look, whatever it was lost at.
@@ -82,7 +82,10 @@ void store_outbox_submit(struct store_outbox *o, struct store_job *job)
     job->fault = (struct fault){0};
     atomic_fetch_add(&o->pending, 1);
     lock_take(&o->lock);
-    list_append(&o->queue, &job->link);
+    if (job->kind == STORE_JOB_SETTLE) /* (1); only one is ever on its way */
+        list_prepend(&o->queue, &job->link);
+    else
+        list_append(&o->queue, &job->link);
     lock_release(&o->lock);
     wake_thread(o);
 }
@@ -135,12 +138,16 @@ static enum err attempt(struct store_outbox *o, struct store_job *job)
     SCRATCH struct arena *scratch = arena_new(NULL, "outbox");
     if (job->kind == STORE_JOB_SETTLE)
         CRASH_POINT("before_settle");
-    enum err e = conn_run(&o->conn, SQL_BEGIN, NULL, f, NULL);
+    enum err e = conn_pipeline(&o->conn, true, f);
+    if (!e)
+        e = conn_run(&o->conn, SQL_BEGIN, NULL, f, NULL);
     if (!e)
         e = outbox_apply(&o->conn, job, o->store->session, scratch, f);
     CRASH_POINT("before_outbox_commit");
     if (!e)
         e = conn_run(&o->conn, SQL_COMMIT, NULL, f, NULL);
+    if (!e)
+        e = conn_pipeline(&o->conn, false, f);
     CRASH_POINT("after_outbox_commit");
     if (job->kind == STORE_JOB_SETTLE)
         CRASH_POINT("after_settle");
