@@ -350,6 +350,8 @@ static void send_next(struct lane *l)
     bool enough = l->at > 0 && settings_number(o->o.settings, SETTING_NOTIFY_MAX_PER_DAY) > 0;
     if (l->at >= l->of->nowed || enough || o->stopping)
         lane_over(l, MSEC_NEVER);
+    else if (l->at) /* it goes on: so lanes end one by one, and others are claimed meanwhile */
+        list_prepend(&l->receiver->waiting, &l->turn);
     else
         list_append(&l->receiver->waiting, &l->turn);
 }
@@ -516,9 +518,10 @@ enum err outbox_start(struct arena *life, const struct outbox_options *options, 
     o->stirred = true;
     o->next_at = MSEC_NEVER;
     list_init(&o->lanes);
-    /* Twice what there are connections, so that none of them ever waits for us. */
+    /* Enough that no connection waits for us, nor a mail for what it shows; not more, since
+     * what hangs is only let go when it was not sent: (6). */
     receivers_init(&o->receivers,
-            2 * (size_t)settings_number(o->o.settings, SETTING_NOTIFY_HOST_CONNECTIONS),
+            8 * (size_t)settings_number(o->o.settings, SETTING_NOTIFY_HOST_CONNECTIONS),
             RECEIVER_LANES);
     loop_timer_init(&o->timer, due);
     loop_timer_init(&o->settle_again, settle_again);

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than the fastest receiver gets told of between two commits. */
-enum { WINDOW_MAX = 512 };
+/* Opened: by so many for each that is committed, so that it is wide after a few commits; up to
+ * more than the fastest receiver gets told of between two. */
+enum { WINDOW_STEP = 2, WINDOW_MAX = 512 };
 
 void receivers_init(struct receivers *all, size_t most_flying, size_t most_lanes)
 {
@@ -102,7 +103,7 @@ bool receiver_settled(struct receivers *all, struct receiver *r, bool committed)
     if (!committed)
         r->window = 1;
     else if (r->window < WINDOW_MAX)
-        r->window++;
+        r->window += WINDOW_STEP;
     return is_needed(all, r);
 }
 

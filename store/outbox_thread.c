@@ -1,8 +1,10 @@
 /* The outbox's thread: a connection that claims, settles and hears of what is newly owed.
  *
- *  (1) Jobs are done one at a time, each in a transaction of its own; in order, but what
- * settles comes first: until it is committed a kill repeats what people were told. (2) A job
- * whose connection was lost is done again on the next one: every one of them may be done twice.
+ *  (1) Jobs are done one at a time, in order, each in a transaction of its own; but what
+ *      settles goes before what claims: until it is committed a kill repeats what people were
+ *      told.
+ *  (2) A job whose connection was lost is done again on the next one: every one of them may
+ *      be done twice.
  *  (3) While the database is away, jobs wait; the writer is who says so to people and who
  *      starts a private server again.
  *  (4) After a connection was lost the loop thread is told to look, whatever it was lost at.
@@ -76,16 +78,23 @@ static void woken(struct loop_waker *waker)
     give_back(container_of(waker, struct store_outbox, waker));
 }
 
+/* What it stands before: (1). */
+static struct list *place_of(struct store_outbox *o, const struct store_job *job)
+{
+    list_each (l, &o->queue)
+        if (job->kind == STORE_JOB_SETTLE &&
+                list_entry(l, struct store_job, link)->kind == STORE_JOB_CLAIM)
+            return l;
+    return &o->queue;
+}
+
 void store_outbox_submit(struct store_outbox *o, struct store_job *job)
 {
     job->err = OK;
     job->fault = (struct fault){0};
     atomic_fetch_add(&o->pending, 1);
     lock_take(&o->lock);
-    if (job->kind == STORE_JOB_SETTLE) /* (1); only one is ever on its way */
-        list_prepend(&o->queue, &job->link);
-    else
-        list_append(&o->queue, &job->link);
+    list_append(place_of(o, job), &job->link);
     lock_release(&o->lock);
     wake_thread(o);
 }
