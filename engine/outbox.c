@@ -518,10 +518,10 @@ enum err outbox_start(struct arena *life, const struct outbox_options *options, 
     o->stirred = true;
     o->next_at = MSEC_NEVER;
     list_init(&o->lanes);
-    /* Enough that no connection waits for us, nor a mail for what it shows; not more, since
-     * what hangs is only let go when it was not sent: (6). */
+    /* Enough that no connection waits for us; not more, since what hangs is only let go when it
+     * was not sent: (6). */
     receivers_init(&o->receivers,
-            8 * (size_t)settings_number(o->o.settings, SETTING_NOTIFY_HOST_CONNECTIONS),
+            2 * (size_t)settings_number(o->o.settings, SETTING_NOTIFY_HOST_CONNECTIONS),
             RECEIVER_LANES);
     loop_timer_init(&o->timer, due);
     loop_timer_init(&o->settle_again, settle_again);

@@ -8,7 +8,7 @@
 
 /* Opened: by so many for each that is committed, so that it is wide after a few commits; up to
  * more than the fastest receiver gets told of between two. */
-enum { WINDOW_STEP = 2, WINDOW_MAX = 512 };
+enum { WINDOW_STEP = 1, WINDOW_MAX = 512 };
 
 void receivers_init(struct receivers *all, size_t most_flying, size_t most_lanes)
 {

@@ -155,8 +155,7 @@ static enum err attempt(struct store_outbox *o, struct store_job *job)
     CRASH_POINT("before_outbox_commit");
     if (!e)
         e = conn_run(&o->conn, SQL_COMMIT, NULL, f, NULL);
-    if (!e)
-        e = conn_pipeline(&o->conn, false, f);
+    e = e ? e : conn_pipeline(&o->conn, false, f);
     CRASH_POINT("after_outbox_commit");
     if (job->kind == STORE_JOB_SETTLE)
         CRASH_POINT("after_settle");
