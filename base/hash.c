@@ -16,6 +16,11 @@ struct hash128 hash128_of(const void *bytes, size_t len)
     return (struct hash128){.lo = h.low64, .hi = h.high64};
 }
 
+uint32_t hash_zstd_sum(const void *bytes, size_t len)
+{
+    return (uint32_t)XXH64(bytes, len, 0);
+}
+
 static uint64_t seed;
 static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
 

@@ -19,6 +19,9 @@ static inline bool hash128_equal(struct hash128 a, struct hash128 b)
     return a.lo == b.lo && a.hi == b.hi;
 }
 
+/* The sum of its contents that a zstd frame carries: four bytes of XXH64. */
+uint32_t hash_zstd_sum(const void *bytes, size_t len);
+
 /* For tables whose keys strangers choose: another function in each process. */
 uint64_t hash64_keyed(const void *bytes, size_t len);
 

@@ -288,9 +288,20 @@ static enum err write_points(struct engine *e, struct fault *f)
     return plan.nsteps ? store_run(e->store, &plan.job, f) : OK;
 }
 
+/* A page takes some hundred kilobytes for the time of its visit, in every thread it passes.
+ * What one leaves is for the next: to give it to the kernel and get it again costs as much as
+ * comparing does. */
+static void keep_memory(void)
+{
+    enum { KEPT_BYTES = 4 << 20 };
+    (void)mallopt(M_MMAP_THRESHOLD, KEPT_BYTES); /* refused, it is only slower */
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+}
+
 enum err engine_new(struct arena *life, const struct engine_options *o, struct fault *f,
         struct engine **ret_engine)
 {
+    keep_memory();
     struct arena *arena = arena_new(life, "engine");
     struct engine *e = arena_new_of(arena, struct engine);
     e->arena = arena;

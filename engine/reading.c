@@ -1,10 +1,13 @@
 /* Page readers on the loop: who reads what, for how long, and who replaces whom.
  *
  *  (1) Readings are handed out in the order they came; one that finds no idle reader goes to
- * the one with the fewest, so that no reader waits for us between pages, and waits itself when
- *      all have as many as they take.  The memory its body holds is what makes fetching pause.
- *  (2) A reader has a page for the deadline and no longer, counted from when it is up and
- *      through with the page before: then it is killed, and the page gets an error.
+ *      the one with the fewest, so that no reader waits for us between pages, and waits itself
+ *      when all have as many as they take.  The memory its body holds is what makes fetching
+ *      pause.  Those that find themselves behind a page that takes long are taken back, and
+ *      handed out again before all others.
+ *  (2) A reader has a page for the deadline and no longer (page/worker_watch.c), counted from
+ *      when it is up and through with the page before: then it is killed, and the page gets an
+ *      error.
  *  (3) Whatever a reader dies of is blamed on the page it was at.  Those behind it are not
  *      blamed: they are handed out again, before all others.
  *  (4) Nothing here waits: a killed reader is reaped when the kernel is through with it.
@@ -20,8 +23,10 @@
  */
 enum { RETIRE_PAGES = 10000, RETIRE_BUSY_MS = 60000 };
 /* A reader with pages waiting tells of several answers at once.  So that (2) holds for those
- * behind, it is looked after so often. */
-enum { LOOK_MS = 10 };
+ * behind, and (1), it is looked after so often. */
+enum { LOOK_MS = PAGE_WORKER_LOOK_MSEC };
+/* An idle reader keeps the memory of large pages so long. */
+enum { REST_MS = 1000 };
 /* After a reader could not be started, the next attempt waits so long. */
 enum { RESTART_MS = 1000 };
 
@@ -31,7 +36,7 @@ struct reader {
     struct page_worker *worker;
     struct loop_io io;
     int waits_for; /* of LOOP_READ and LOOP_WRITE */
-    struct loop_timer overrun;
+    struct loop_timer look;
     struct list readings; /* while busy: what it was given, the one it is at first */
     unsigned count;       /* of them */
     bool is_timed;        /* the deadline runs, since it is up */
@@ -66,7 +71,7 @@ static void wait_for(struct reader *r, int events)
 static void reader_free(struct reader *r)
 {
     loop_io_stop(r->all->o.loop, &r->io);
-    loop_timer_stop(r->all->o.loop, &r->overrun);
+    loop_timer_stop(r->all->o.loop, &r->look);
     list_remove(&r->link);
     page_worker_free(r->worker);
     free(r);
@@ -87,7 +92,7 @@ static void reader_kill(struct reader *r)
     list_remove(&r->link);
     list_append(&all->dying, &r->link);
     all->count--;
-    loop_timer_stop(all->o.loop, &r->overrun);
+    loop_timer_stop(all->o.loop, &r->look);
     loop_io_stop(all->o.loop, &r->io);
     page_worker_kill(r->worker);
     if (page_worker_is_gone(r->worker)) {
@@ -117,23 +122,23 @@ static struct reading *reading_take(struct reader *r)
         return NULL;
     list_remove(first);
     r->count--;
-    loop_timer_stop(r->all->o.loop, &r->overrun);
+    loop_timer_stop(r->all->o.loop, &r->look);
     msec now = clock_mono(r->all->o.clock);
     r->busy_ms += now - r->since;
     r->since = now;
     return list_entry(first, struct reading, link);
 }
 
-/* (3) */
-static void hand_back(struct reader *r)
+/* The last `n` of those it has go to where they came from. */
+static void hand_back(struct reader *r, unsigned n)
 {
-    while (!list_is_empty(&r->readings)) {
+    r->count -= n;
+    for (; n > 0; n--) {
         struct list *last = r->readings.prev;
         list_remove(last);
         list_prepend(&r->all->queue, last);
         r->all->queued++;
     }
-    r->count = 0;
 }
 
 static void lost(struct reader *r, const struct fault *f, bool by_page)
@@ -141,7 +146,7 @@ static void lost(struct reader *r, const struct fault *f, bool by_page)
     struct readers *all = r->all;
     struct reading *reading = reading_take(r);
     int pid = page_worker_pid(r->worker);
-    hand_back(r);
+    hand_back(r, r->count); /* (3) */
     reader_kill(r);
     if (reading) {
         all->killed += by_page;
@@ -161,16 +166,18 @@ static bool is_worn(const struct reader *r) /* (5) */
     return page_worker_pages(r->worker) >= RETIRE_PAGES || r->busy_ms >= RETIRE_BUSY_MS;
 }
 
-/* Until when the page that it is at may take, and when to look before that. */
+static msec spent(const struct reader *r)
+{
+    return clock_mono(r->all->o.clock) - r->since;
+}
+
+/* A page has just begun: when to look whether it is over. */
 static void watch(struct reader *r)
 {
-    msec left = PAGE_WORKER_START_MSEC;
+    msec first = r->all->o.deadline < LOOK_MS ? r->all->o.deadline : LOOK_MS;
     r->is_timed = page_worker_is_up(r->worker);
-    if (r->is_timed)
-        left = r->all->o.deadline - (clock_mono(r->all->o.clock) - r->since);
-    if (r->is_timed && r->count > 1 && left > LOOK_MS)
-        left = LOOK_MS;
-    loop_timer_set(r->all->o.loop, &r->overrun, left > 0 ? left : 0);
+    msec left = r->is_timed ? first - spent(r) : PAGE_WORKER_START_MSEC;
+    loop_timer_set(r->all->o.loop, &r->look, left > 0 ? left : 0);
 }
 
 /* The page it was at is answered: it goes on with the next, rests, or goes.  False: gone. */
@@ -187,6 +194,8 @@ static bool next_page(struct reader *r)
     list_remove(&r->link);
     list_append(&r->all->idle, &r->link);
     wait_for(r, LOOP_READ);
+    if (page_worker_wants_rest(r->worker))
+        loop_timer_set(r->all->o.loop, &r->look, REST_MS);
     return true;
 }
 
@@ -238,27 +247,47 @@ static void ready(struct loop_io *io, int events)
         ;
 }
 
-/* (2): it is we who are late when the answer is there already. */
-static void overran(struct loop_timer *t)
+/* (2) */
+static void overran(struct reader *r)
 {
-    struct reader *r = container_of(t, struct reader, overrun);
-    uint64_t pages = page_worker_pages(r->worker);
-    bool was_timed = r->is_timed;
     struct fault f = {.code = OK};
-    enum state state;
-    while ((state = go_on(r)) == HAS_MORE)
-        ;
-    if (state == GONE || page_worker_pages(r->worker) != pages || r->is_timed != was_timed)
-        return;
-    if (was_timed && clock_mono(r->all->o.clock) - r->since < r->all->o.deadline) {
-        watch(r);
-        return;
-    }
-    if (was_timed)
+    if (r->is_timed)
         page_worker_overran(r->all->o.deadline, &f);
     else
         page_worker_did_not_start(&f);
-    lost(r, &f, was_timed);
+    lost(r, &f, r->is_timed);
+}
+
+/* It has been at the same page all the time. */
+static void look_after(struct reader *r)
+{
+    struct readers *all = r->all;
+    msec left = r->is_timed ? page_worker_look(r->worker, spent(r), all->o.deadline) : 0;
+    if (left <= 0) {
+        overran(r);
+        return;
+    }
+    if (all->o.most > 1)
+        hand_back(r, page_worker_take_back(r->worker)); /* (1) */
+    loop_timer_set(all->o.loop, &r->look, r->count > 1 && left > LOOK_MS ? LOOK_MS : left);
+    serve(all);
+}
+
+static void look(struct loop_timer *t)
+{
+    struct reader *r = container_of(t, struct reader, look);
+    uint64_t pages = page_worker_pages(r->worker);
+    bool was_timed = r->is_timed;
+    enum state state;
+    if (r->count == 0) {
+        page_worker_rest(r->worker);
+        return;
+    }
+    while ((state = go_on(r)) == HAS_MORE) /* it is we who are late if the answer is there */
+        ;
+    if (state != GONE && r->count > 0 && page_worker_pages(r->worker) == pages &&
+            r->is_timed == was_timed)
+        look_after(r);
 }
 
 /* The caller may be in the middle of something: nothing is called back from here. */
@@ -271,7 +300,7 @@ static void hand_over(struct reader *r, struct reading *reading)
         list_append(&all->busy, &r->link);
         r->since = clock_mono(all->o.clock);
     }
-    if (r->count <= 2)
+    if (r->count == 1)
         watch(r);
     enum page_turn turn = page_worker_give(r->worker, &reading->wish);
     wait_for(r, turn == PAGE_TURN_WRITE ? LOOP_READ | LOOP_WRITE : LOOP_READ);
@@ -287,7 +316,7 @@ static struct reader *reader_new(struct readers *all, struct fault *f)
     r->all = all;
     r->worker = w;
     loop_io_init(&r->io, ready);
-    loop_timer_init(&r->overrun, overran);
+    loop_timer_init(&r->look, look);
     list_init(&r->link);
     list_init(&r->readings);
     all->count++;
@@ -444,7 +473,7 @@ void readers_free(struct readers *all)
     loop_timer_stop(all->o.loop, &all->restart);
     list_each (pos, &all->busy) {
         struct reader *r = list_entry(pos, struct reader, link);
-        hand_back(r);
+        hand_back(r, r->count);
         reader_kill(r);
     }
     while (!list_is_empty(&all->queue)) {

@@ -22,7 +22,7 @@ static void see(struct visit *v, struct cdg_version *to, const void *block, size
     *to = (struct cdg_version){.number = number, .no_digest = "the stored digest is gone"};
     if (!block)
         return;
-    if (page_digest_open(v->arena, block, bytes, &f, &digest) != OK) {
+    if (page_digest_open(v->opened, block, bytes, &f, &digest) != OK) {
         to->no_digest = arena_strdup(v->arena, f.message);
         return;
     }
@@ -36,7 +36,7 @@ static const struct cdg_version *give_old(int64_t number, void *arg)
     struct old *o = old_find(v, number);
     if (!o || !o->block)
         return NULL;
-    struct cdg_version *seen = arena_new_of(v->arena, struct cdg_version);
+    struct cdg_version *seen = arena_new_of(v->opened, struct cdg_version);
     see(v, seen, o->block, o->bytes, number);
     seen->source = visit_text(v, &o->text);
     return seen;
@@ -115,7 +115,9 @@ static void pack(struct visit *v)
 void visit_compare(struct cdg_task *task)
 {
     struct visit *v = container_of(task, struct visit, task);
+    SCRATCH struct arena *opened = arena_new(NULL, "opened");
     struct cdg_version now;
+    v->opened = opened;
     bool is_read = read_new(v, &now);
     if (is_read && v->is_new) {
         list_frames(v, now.digest);
@@ -125,8 +127,10 @@ void visit_compare(struct cdg_task *task)
         if (v->plan)
             v->nverdicts = cdg_plan_run_states(
                     v->plan, &now, give_old, give_state, v, v->arena, &v->verdicts);
+        arena_freep(&opened);
         if (v->is_new)
             pack(v);
     }
+    v->opened = NULL;
     inbox_push(&v->engine->compared, &v->link);
 }

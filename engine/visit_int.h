@@ -29,6 +29,7 @@ struct visit {
     struct cdg_task task;
     struct list link;
     struct arena *arena;
+    struct arena *opened; /* while it is compared: the digests, opened */
     struct engine *engine;
     struct webpage *page;
     int64_t version;

@@ -142,7 +142,8 @@ void webpage_cache(struct webpage *p, char *digest, size_t bytes, struct store_k
         return;
     e->cached_bytes += cached_bytes(p);
     list_append(&e->cached, &p->in_cached);
-    size_t most = (size_t)settings_number(e->settings, SETTING_CDG_CACHE);
+    size_t most = e->options.once ? 0 /* nobody will ask again */
+                                  : (size_t)settings_number(e->settings, SETTING_CDG_CACHE);
     while (e->cached_bytes > most) {
         struct webpage *oldest = list_entry(list_first(&e->cached), struct webpage, in_cached);
         webpage_cache(oldest, NULL, 0, NULL);

@@ -1,14 +1,17 @@
 /* Memory that a page reader shares with the side that started it: pages lie in it on their way
- * in, and answers on their way out, so that no byte of them goes through a socket's buffers.
+ * in, and answers on their way out, so that no byte of them goes through a socket's buffers,
+ * and no system call is made for a page while both sides are awake.
  *
  * What a taken-over reader could do with it is write into it at any time.  So
- *  (1) whoever started the reader never looks at a byte there: it copies an answer out, at the
- *      length that came over the socket, and checks the copy; and
+ *  (1) whoever started the reader believes no byte there: it copies an answer out, head first,
+ *      at a length that the checked copy of the head says, and checks that copy; what it has to
+ *      remember of a page it keeps on its own side; and
  *  (2) nobody can make the area shorter, which would be the death of whoever reads there next.
  */
 #include "page/worker_int.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -53,4 +56,20 @@ void area_free(struct area *area)
 {
     if (area)
         munmap(area, sizeof *area);
+}
+
+struct area_place area_place(struct area *area, unsigned slot)
+{
+    struct area_whole *w = &area->whole;
+    if (slot == AREA_WHOLE)
+        return (struct area_place){
+                &w->answered, &w->head, w->answer, w->body, sizeof w->answer, sizeof w->body};
+    struct area_slot *s = &area->slots[slot];
+    return (struct area_place){
+            &s->answered, &s->head, s->answer, s->body, sizeof s->answer, sizeof s->body};
+}
+
+void area_clear(struct area *area)
+{
+    (void)madvise(&area->whole, sizeof *area - offsetof(struct area, whole), MADV_REMOVE);
 }

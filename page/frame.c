@@ -1,4 +1,4 @@
-/* What goes over a reader's socket: lengths first, each checked before it is used.
+/* What goes to a reader and comes back: lengths first, each checked before it is used.
  *
  * The reader has parsed hostile bytes, so what it answers may be anything.  It must hold that
  *  (1) nothing is taken that was not asked for, and no more of it than its buffer may hold,
@@ -17,15 +17,14 @@ static uint32_t text_bytes(const char *s, size_t most)
     return len <= most ? (uint32_t)len : UINT32_MAX;
 }
 
-void frame_request_make(
-        struct frame_request *h, uint64_t job, const struct page_wish *wish, uint16_t slot)
+void frame_request_make(struct frame_request *h, uint64_t job, const struct page_wish *wish)
 {
     const struct page_source *s = &wish->source;
     *h = (struct frame_request){
             .magic = REQUEST_MAGIC,
             .wishes =
                     (uint16_t)((wish->digest ? WISH_DIGEST : 0) | (wish->text ? WISH_TEXT : 0)),
-            .slot = slot,
+            .slot = AREA_NO_SLOT,
             .job = job,
             .body_bytes = s->len,
             .type_bytes = text_bytes(s->content_type, FRAME_TYPE_MAX),
@@ -33,21 +32,38 @@ void frame_request_make(
     };
 }
 
+void frame_request_rest(struct frame_request *h, uint64_t job)
+{
+    *h = (struct frame_request){.magic = REQUEST_MAGIC,
+            .wishes = WISH_REST,
+            .slot = AREA_NO_SLOT,
+            .job = job,
+            .type_bytes = UINT32_MAX,
+            .url_bytes = UINT32_MAX};
+}
+
+size_t frame_request_bytes(const struct frame_request *h)
+{
+    return (size_t)h->body_bytes + (h->type_bytes == UINT32_MAX ? 0 : h->type_bytes + 1) +
+           (h->url_bytes == UINT32_MAX ? 0 : h->url_bytes + 1);
+}
+
 bool frame_request_is_sound(const struct frame_request *h)
 {
     return h->magic == REQUEST_MAGIC && h->job != JOB_HELLO &&
            (h->type_bytes <= FRAME_TYPE_MAX || h->type_bytes == UINT32_MAX) &&
            (h->url_bytes <= FRAME_URL_MAX || h->url_bytes == UINT32_MAX) &&
-           (h->slot == AREA_NO_SLOT ? h->body_bytes <= PAGE_BODY_MAX
-                                    : h->slot < AREA_SLOTS && h->body_bytes <= AREA_BODY_MAX);
+           h->body_bytes <= PAGE_BODY_MAX &&
+           (h->slot == AREA_NO_SLOT ||
+                   (h->slot == AREA_WHOLE && frame_request_bytes(h) <= AREA_WHOLE_MAX) ||
+                   (h->slot < AREA_SLOTS && frame_request_bytes(h) <= AREA_BODY_MAX));
 }
 
 void frame_answer_make(struct frame_answer *h, uint64_t job, const struct buf *digest,
-        const struct buf *text, const struct fault *f, bool has_slot)
+        const struct buf *text, const struct fault *f, size_t room)
 {
     bool good = f->code == OK;
-    bool fits = has_slot && good && digest->len <= AREA_ANSWER_MAX &&
-                text->len <= AREA_ANSWER_MAX - digest->len;
+    bool fits = room && good && digest->len <= room && text->len <= room - digest->len;
     *h = (struct frame_answer){
             .magic = ANSWER_MAGIC,
             .code = (uint16_t)f->code,
@@ -63,9 +79,10 @@ void frame_answer_make(struct frame_answer *h, uint64_t job, const struct buf *d
  */
 
 void frame_reader_init(struct frame_reader *r, uint64_t job, struct buf *digest,
-        struct buf *text, const char *slot)
+        struct buf *text, const char *slot, size_t room)
 {
-    *r = (struct frame_reader){.job = job, .digest = digest, .text = text, .slot = slot};
+    *r = (struct frame_reader){
+            .job = job, .digest = digest, .text = text, .slot = slot, .room = room};
     buf_init(&r->message, MESSAGE_MAX);
     if (digest)
         buf_clear(digest);
@@ -100,8 +117,7 @@ static bool place_is_sound(const struct frame_reader *r)
     if (h->where == ANSWER_FOLLOWS)
         return true;
     return h->where == ANSWER_IN_SLOT && r->slot && h->code == OK && /* (1) */
-           h->digest_bytes <= AREA_ANSWER_MAX &&
-           h->text_bytes <= AREA_ANSWER_MAX - h->digest_bytes;
+           h->digest_bytes <= r->room && h->text_bytes <= r->room - h->digest_bytes;
 }
 
 static bool head_is_sound(struct frame_reader *r)

@@ -8,6 +8,7 @@
  *
  * A few pages may be given at once, so that a reader need not wait for the next one: it takes
  * them in order, and the oldest is always the one it is at, and the one to blame if it dies.
+ * Those it has not begun with can be taken back.
  *
  * The answer is believed in nothing: its lengths are checked here, a digest is to be opened
  * with page_digest_open, which checks its bounds, and text is to be checked for UTF-8.  An
@@ -58,7 +59,7 @@ struct page_wish {
     struct buf *text;          /* the decoded source, as page_decode gives it */
 };
 
-enum { PAGE_WORKER_MOST = 8 }; /* pages that one reader can have at a time */
+enum { PAGE_WORKER_MOST = 16 }; /* pages that one reader can have at a time */
 
 /* Whether it can be given this one now.  What is not small is read alone: others would wait
  * for it who knows how long. */
@@ -80,12 +81,28 @@ enum page_turn page_worker_give(struct page_worker *w, const struct page_wish *w
  * nothing given: READ until the reader is up and confined, DONE once it is. */
 enum page_turn page_worker_turn(struct page_worker *w, struct fault *f);
 
+/* Takes back the newest of those that the reader has not begun with, and says how many; they
+ * are as if they had never been given.  The oldest always stays.  If there were any, the reader
+ * takes no others until it is through with those it has: it is at something long. */
+unsigned page_worker_take_back(struct page_worker *w);
+
+/* A reader keeps the memory that a large page needed, for the next one is much cheaper then.
+ * When none has come for a while it should be told to give it back; it must have no page. */
+bool page_worker_wants_rest(const struct page_worker *w);
+void page_worker_rest(struct page_worker *w);
+
+/* Looks after the page that the reader is at, `spent` since its turn came, and says in how long
+ * to look again; 0: its time is over.  Time that a reader had to wait for a processor is not
+ * counted, within reason, if somebody looks PAGE_WORKER_LOOK_MSEC after the beginning. */
+enum { PAGE_WORKER_LOOK_MSEC = 10 };
+msec page_worker_look(struct page_worker *w, msec spent, msec deadline);
+
 /* How long a reader may take to come up, on a machine that is very busy. */
 enum { PAGE_WORKER_START_MSEC = 20000 };
 
-/* The whole of it for programs without a loop: waits until the reader is up, then at most so
- * long.  A false `*ret_alive`
- * means that the reader must be freed. */
+/* The whole of it for programs without a loop: waits until the reader is up, then as long as
+ * page_worker_look lets it.  Meanwhile both may be bound to one processor.  A false
+ * `*ret_alive` means that the reader must be freed. */
 MUST_USE enum err page_worker_read(struct page_worker *w, const struct page_wish *wish,
         msec deadline, struct fault *f, bool *ret_alive);
 

@@ -16,11 +16,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { LARGE_BYTES = 1 << 20, KEEP_BYTES = 32 << 20 };
+/* Memory that is kept between pages: of the heap, and of where pages and answers lie. */
+enum { KEEP_BYTES = 32 << 20, KEEP_DESK_BYTES = 8 << 20, TOP_PAD_BYTES = 1 << 20 };
 
-/* What came in and was not asked for yet: a small page comes whole with one call. */
+/* What came over the socket and was not asked for yet. */
 struct inflow {
-    char bytes[64 << 10];
+    char bytes[4 << 10];
     size_t at, end;
 };
 
@@ -93,7 +94,7 @@ static void answer_hello(struct fault *f)
 {
     const struct buf none = {0};
     struct frame_answer h;
-    frame_answer_make(&h, JOB_HELLO, &none, &none, f, /* has_slot= */ false);
+    frame_answer_make(&h, JOB_HELLO, &none, &none, f, /* room= */ 0);
     put_answer(&h, &none, &none, f);
 }
 
@@ -146,11 +147,11 @@ static struct area *enter(void)
     close(WORKER_AREA_FD);                    /* what is mapped stays */
     (void)prctl(PR_SET_NAME, "vigil-reader"); /* for people who look at processes */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);   /* (2): the socket tells as well */
-    /* Memory once had is kept for the next page: getting it anew costs more than half of what
-     * the sandbox costs.  clear_away gives back what one large page needed. */
+    /* Memory once had is kept for the next page: getting it anew costs more than all else that
+     * the sandbox costs.  It goes back when we are told to rest, and from huge pages. */
     mallopt(M_MMAP_THRESHOLD, KEEP_BYTES);
     mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
-    mallopt(M_TOP_PAD, LARGE_BYTES);
+    mallopt(M_TOP_PAD, TOP_PAD_BYTES);
     page_start();
     charset_load_all(); /* (1) */
     warm_up();
@@ -171,72 +172,114 @@ void page_worker_enter(void)
 struct desk { /* where a page lies while it is read */
     struct inflow in;
     struct area *area;
-    struct area_slot *slot; /* of this page; NULL: it came over the socket */
-    struct buf type, url, body, digest, text;
+    uint64_t job;   /* the last that was looked at */
+    bool is_unrung; /* answers lie in their slots that nobody was told of */
+    bool has_place; /* this page lies in the area; else it came over the socket */
+    struct area_place place;
+    struct page_source source;
+    struct buf body, digest, text;
 };
 
+static uint64_t newest(const struct desk *d)
+{
+    return atomic_load(&d->area->given);
+}
+
+static bool ring(struct desk *d)
+{
+    char bell = FRAME_BELL;
+    d->is_unrung = false;
+    return write(WORKER_FD, &bell, 1) == 1;
+}
+
+/* Until there is more to do; false: there never will be.  Whoever gives us something and takes
+ * the mark away calls us, so exactly one bell comes unless we take it away ourselves. */
+static bool sleep_well(struct desk *d)
+{
+    char bell;
+    if (d->is_unrung && !ring(d))
+        return false;
+    atomic_store(&d->area->is_asleep, 1);
+    if (newest(d) != d->job && atomic_exchange(&d->area->is_asleep, 0))
+        return true;
+    return get(&d->in, &bell, 1);
+}
+
+/* The next request that nobody has taken back. */
+static bool next_request(struct desk *d, struct frame_request *ret_request)
+{
+    for (;;) {
+        while (newest(d) == d->job)
+            if (!sleep_well(d))
+                return false; /* (2) */
+        struct area_request *r = &d->area->requests[++d->job % AREA_SLOTS];
+        uint64_t turn = AREA_GIVEN(d->job);
+        if (atomic_compare_exchange_strong(&r->turn, &turn, AREA_BEGUN(d->job))) {
+            *ret_request = r->head;
+            return true;
+        }
+    }
+}
+
+/* The page lies in its slot, or comes over the socket. */
 static bool get_page(const struct frame_request *h, struct desk *d)
 {
-    d->slot = h->slot == AREA_NO_SLOT ? NULL : &d->area->slots[h->slot];
-    return (h->type_bytes == UINT32_MAX || get_part(&d->in, &d->type, h->type_bytes)) &&
-           (h->url_bytes == UINT32_MAX || get_part(&d->in, &d->url, h->url_bytes)) &&
-           (d->slot || get_part(&d->in, &d->body, (size_t)h->body_bytes));
+    const char *at;
+    d->has_place = h->slot != AREA_NO_SLOT;
+    if (d->has_place) {
+        d->place = area_place(d->area, h->slot);
+        at = d->place.body;
+    } else {
+        if (!get_part(&d->in, &d->body, frame_request_bytes(h)))
+            return false;
+        at = buf_text(&d->body);
+    }
+    d->source = (struct page_source){.bytes = at, .len = (size_t)h->body_bytes};
+    at += h->body_bytes;
+    if (h->type_bytes != UINT32_MAX) {
+        d->source.content_type = at;
+        at += h->type_bytes + 1;
+    }
+    if (h->url_bytes != UINT32_MAX)
+        d->source.url = at;
+    return true;
 }
 
 static void read_page(const struct frame_request *h, struct desk *d, struct fault *f)
 {
-    struct page_source s = {
-            .bytes = d->slot ? d->slot->body : buf_text(&d->body),
-            .len = (size_t)h->body_bytes,
-            .content_type = h->type_bytes == UINT32_MAX ? NULL : buf_text(&d->type),
-            .url = h->url_bytes == UINT32_MAX ? NULL : buf_text(&d->url),
-    };
     buf_clear(&d->digest);
     buf_clear(&d->text);
-    if ((h->wishes & WISH_DIGEST) && page_digest_make(&s, &d->digest, f) != OK)
+    if ((h->wishes & WISH_DIGEST) && page_digest_make(&d->source, &d->digest, f) != OK)
         return;
-    if ((h->wishes & WISH_TEXT) && page_decode(&s, &d->text, f, NULL) != OK)
+    if ((h->wishes & WISH_TEXT) && page_decode(&d->source, &d->text, f, NULL) != OK)
         buf_clear(&d->text);
 }
 
-static uint64_t newest(const struct desk *d)
-{
-    return atomic_load_explicit(&d->area->given, memory_order_relaxed);
-}
+/* Whoever waits is woken in time to hand over more before this reader runs dry, or when it
+ * has, and not more often: being woken costs more than all else here.  Answers in their slots
+ * are safe meanwhile, whatever the next page does to this reader. */
+enum { RING_LEFT = PAGE_WORKER_MOST / 4 };
 
-/* Whoever waits is woken in time to hand over more before this reader runs dry, and not more
- * often: being woken costs more than all else here.  Answers in their slots are safe meanwhile,
- * whatever the next page does to this reader. */
-static void ring(const struct desk *d, uint64_t job)
-{
-    uint64_t left = newest(d) - job;
-    char bell = FRAME_BELL;
-    struct iovec one = {&bell, 1};
-    if (left == 0 || left == PAGE_WORKER_MOST / 2)
-        put(&one, 1);
-}
-
-static void answer(struct desk *d, uint64_t job, struct fault *f)
+static void answer(struct desk *d, struct fault *f)
 {
     struct frame_answer h;
-    frame_answer_make(&h, job, &d->digest, &d->text, f, d->slot != NULL);
+    frame_answer_make(
+            &h, d->job, &d->digest, &d->text, f, d->has_place ? d->place.answer_max : 0);
     if (h.where == ANSWER_FOLLOWS) {
         put_answer(&h, &d->digest, &d->text, f);
         return;
     }
-    memcpy(d->slot->answer, buf_text(&d->digest), d->digest.len);
-    memcpy(d->slot->answer + d->digest.len, buf_text(&d->text), d->text.len);
-    d->slot->head = h;
-    atomic_store_explicit(&d->slot->answered, job, memory_order_release);
-    ring(d, job);
+    memcpy(d->place.answer, buf_text(&d->digest), d->digest.len);
+    memcpy(d->place.answer + d->digest.len, buf_text(&d->text), d->text.len);
+    *d->place.head = h;
+    atomic_store(d->place.answered, d->job);
+    d->is_unrung = true;
+    if (newest(d) - d->job == RING_LEFT && !ring(d))
+        _exit(0); /* (2) */
 }
 
-/* Memory that a large page needed goes back, so that idle readers are small; but not while
- * more pages wait, which may need as much. */
-static void clear_away(struct desk *d, uint64_t job)
+static void rest(struct desk *d)
 {
-    if (newest(d) != job || d->body.cap + d->digest.cap + d->text.cap < LARGE_BYTES)
-        return;
     buf_done(&d->body);
     buf_done(&d->digest);
     buf_done(&d->text);
@@ -245,19 +288,24 @@ static void clear_away(struct desk *d, uint64_t job)
 
 int page_worker_main(void)
 {
-    struct desk d = {.type = {.max = FRAME_TYPE_MAX},
-            .url = {.max = FRAME_URL_MAX},
-            .body = {.max = PAGE_BODY_MAX},
+    struct desk d = {.body = {.max = PAGE_BODY_MAX + FRAME_TYPE_MAX + FRAME_URL_MAX + 2},
             .digest = {.max = PAGE_DIGEST_MAX},
             .text = {.max = FRAME_TEXT_MAX}};
     struct frame_request h;
 
     d.area = enter();
-    while (get(&d.in, &h, sizeof h) && frame_request_is_sound(&h) && get_page(&h, &d)) {
+    while (next_request(&d, &h) && frame_request_is_sound(&h)) {
         struct fault f = {.code = OK};
+        if (h.wishes & WISH_REST) {
+            rest(&d);
+            continue;
+        }
+        if (!get_page(&h, &d))
+            break;
         read_page(&h, &d, &f);
-        answer(&d, h.job, &f);
-        clear_away(&d, h.job);
+        answer(&d, &f);
+        if (d.body.cap + d.digest.cap + d.text.cap > KEEP_DESK_BYTES)
+            rest(&d);
     }
     _exit(0);
 }

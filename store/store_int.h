@@ -161,6 +161,11 @@ MUST_USE bool zip_delta(
 MUST_USE bool unzip_delta(
         const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out);
 
+/* ---- patch.c ---- */
+/* As zip_delta, where little differs; false where more does. */
+MUST_USE bool patch(
+        const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out);
+
 /* ---- pack.c ---- */
 /* Whatever was packed is forgotten: it will be written whole. */
 void store_version_pack_whole(struct store_version_job *job);

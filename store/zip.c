@@ -100,6 +100,8 @@ static int window_for(size_t len)
 bool zip_delta(
         const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out)
 {
+    if (patch(bytes, len, base, base_len, out))
+        return true;
     ZSTD_CCtx *c = workspace()->pack;
     return is_set(c, ZSTD_c_compressionLevel, DELTA_LEVEL) &&
            is_set(c, ZSTD_c_windowLog, window_for(len + base_len)) &&

@@ -15,6 +15,7 @@
  */
 #include "base/time.h"
 #include "cdg/cdg.h"
+#include "tests/bench/graph.h"
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +80,6 @@ static void put_section(struct buf *out, unsigned *state, unsigned number, enum 
 static void body_make(struct body *b, unsigned number, enum edit edit)
 {
     unsigned state = number * 7919 + 1;
-    struct fault f = {.code = OK};
     buf_init(&b->html, 1 << 20);
     buf_init(&b->digest, PAGE_DIGEST_MAX);
     buf_puts(&b->html, "<!DOCTYPE html><html><head><meta charset=utf-8><title>A page</title>"
@@ -87,8 +87,7 @@ static void body_make(struct body *b, unsigned number, enum edit edit)
     for (unsigned i = 0; i < SECTIONS; i++)
         put_section(&b->html, &state, i, edit);
     buf_puts(&b->html, "</body></html>\n");
-    struct page_source source = {b->html.data, b->html.len, "text/html", "http://x.org/"};
-    CHECK(page_digest_make(&source, &b->digest, &f) == OK);
+    graph_digest(&b->html, &b->digest);
 }
 
 static void body_done(struct body *b)
@@ -116,22 +115,6 @@ static struct cdg_expr plain(const char *kind)
     return e;
 }
 
-static void join(struct cdg *g, int64_t page, int64_t sentinel, const struct cdg_expr *e)
-{
-    struct cdg_subscription s = {
-            .page_id = page, .sentinel_id = sentinel, .expr = e, .base_version = 1};
-    CHECK(cdg_join(g, &s, NULL) == OK);
-}
-
-/* How many of `n` sentinels watch page `i` of `pages`, by Zipf's law. */
-static size_t zipf_share(size_t i, size_t pages, size_t n)
-{
-    double sum = 0;
-    for (size_t k = 1; k <= pages; k++)
-        sum += 1.0 / (double)k;
-    return (size_t)((double)n / ((double)(i + 1) * sum) + 0.5);
-}
-
 static struct cdg *graph_make(struct arena *life, const struct cdg_expr *e, size_t n,
         size_t group, bool zipf, size_t *ret_pages)
 {
@@ -142,25 +125,10 @@ static struct cdg *graph_make(struct arena *life, const struct cdg_expr *e, size
         if (i + 1 == pages && given < n)
             share = n - given;
         for (size_t k = 0; k < share && given < n; k++)
-            join(g, (int64_t)i + 1, (int64_t)++given, e);
+            graph_join(g, (int64_t)i + 1, (int64_t)++given, e);
     }
     *ret_pages = pages;
     return g;
-}
-
-static const struct cdg_version *give(int64_t number, void *arg)
-{
-    (void)number;
-    return arg;
-}
-
-static void version_open(
-        struct arena *life, struct cdg_version *v, int64_t number, const struct buf *digest)
-{
-    struct page_digest *d;
-    struct fault f = {.code = OK};
-    CHECK(page_digest_open(life, digest->data, digest->len, &f, &d) == OK);
-    *v = (struct cdg_version){.number = number, .digest = d, .body = d->source};
 }
 
 /* One page's new version: read back, parsed, compared, told. */
@@ -174,12 +142,10 @@ static size_t process(
     BUF(digest, PAGE_DIGEST_MAX);
     struct cdg_version before, after;
     const struct cdg_verdict *verdicts;
-    struct fault f = {.code = OK};
-    struct page_source source = {new_->html.data, new_->html.len, "text/html", "http://x.org/"};
-    CHECK(page_digest_make(&source, &digest, &f) == OK);
-    version_open(life, &before, 1, &old->digest);
-    version_open(life, &after, 2, &digest);
-    size_t n = cdg_plan_run(plan, &after, give, &before, life, &verdicts), changed = 0;
+    graph_digest(&new_->html, &digest);
+    graph_open(life, &before, 1, &old->digest);
+    graph_open(life, &after, 2, &digest);
+    size_t n = cdg_plan_run(plan, &after, graph_give, &before, life, &verdicts), changed = 0;
     for (size_t i = 0; i < n; i++)
         changed += verdicts[i].finding->result == CDG_C;
     cdg_plan_give_back(g, plan);
@@ -255,7 +221,7 @@ static void experiment(size_t n)
             struct cdg_version v;
             body_make(&olds[i], i, EDIT_NONE);
             body_make(&news[i], i, questions[q].edit);
-            version_open(life, &v, 1, &olds[i].digest);
+            graph_open(life, &v, 1, &olds[i].digest);
             bytes += olds[i].html.len;
             nodes += v.digest->nodes;
         }
@@ -318,7 +284,7 @@ static void many(size_t sentinels, size_t pages, enum asking asking)
     for (size_t i = 0; i < sentinels; i++) {
         SCRATCH struct arena *scratch = arena_new(NULL, "expr");
         struct cdg_expr e = plain(kinds[i % countof(kinds)]);
-        join(g, (int64_t)(i % pages) + 1, (int64_t)i + 1,
+        graph_join(g, (int64_t)(i % pages) + 1, (int64_t)i + 1,
                 asking ? keywords(scratch, i, asking == OWN_FORMS) : &e);
     }
     double installed = cpu_seconds() - begun;

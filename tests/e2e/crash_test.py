@@ -70,7 +70,8 @@ def audit_deliveries(v, hook, kills):
       " nothing and doubles nothing")
 def _():
     dice = seeded()
-    with Counters() as site, Hook() as hook, Vigil(args=["--set", "notify.allow=127.0.0.0/8"]) as v:
+    with Counters() as site, Hook() as hook, Vigil(
+            made=True, args=["--set", "notify.allow=127.0.0.0/8"]) as v:
         hook.answers = Moody(dice, one_in=10)
         small_web(site)
         v.add(site.sentinels(f"NOTIFY BY webhook {hook.url}/"))
@@ -147,7 +148,7 @@ def _():
 
 @test("a command killed at its commit has either done all it was asked or nothing")
 def _():
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         v.run("list")
         many = "".join(f"CREATE SENTINEL s{i} USING {site.url}/{i} MONITOR links;" for i in range(50))
         for place, there in (("before_command_commit", "0"), ("after_command_commit", "50")):
@@ -165,7 +166,7 @@ def _():
       " or not at all; what was acknowledged is there")
 def _():
     dice = seeded()
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         v.run("list")
         answers, adding = {}, True
 
@@ -211,7 +212,7 @@ def _():
 
 @test("what SQL asked for is done once, though the engine is killed at every place on the way")
 def _():
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         v.run("list")
         number = 0
         for place in ("after_begin", "before_answer", "after_answer", "after_step_create", "before_commit",
@@ -240,7 +241,7 @@ def _():
       " kills with every start and end at the instant it was due, once")
 def _():
     dice = seeded()
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         site.put("/p", "<p>x</p>")
         v.run("list")
         begin = int(time.time() + 3)
@@ -280,7 +281,7 @@ def _():
 @test("a dead engine's lock that a dying child still holds for a moment is waited for")
 def _():
     import fcntl
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         site.put("/p", "<p>x</p>")
         v.add(f"CREATE SENTINEL s USING {site.url}/p MONITOR links FETCH EVERY 1 second")
         v.start()
@@ -303,7 +304,7 @@ def _():
 @test("told to stop at any moment of its start, it leaves nothing running and starts again")
 def _():
     dice = seeded()
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         site.put("/p", "<p>x</p>")
         v.add(f"CREATE SENTINEL s USING {site.url}/p MONITOR links FETCH EVERY 1 second")
         for how in [signal.SIGTERM, signal.SIGINT] * 8:

@@ -92,7 +92,7 @@ def stop_server(v, dice):
 def _():
     dice = seeded()
     ways = [kill_server, stop_server_at_once, end_writer, kill_backend, stop_server]
-    with Counters() as site, Vigil() as v:
+    with Counters() as site, Vigil(made=True) as v:
         small_web(site)
         v.add(site.sentinels())
         v.start()
@@ -399,7 +399,7 @@ def _():
 @test("a database that hangs without a word does not hang the engine: the status answers, pages"
       " that are under way wait, and all goes on afterwards")
 def _():
-    with Counters() as site, Vigil() as v:
+    with Counters() as site, Vigil(made=True) as v:
         small_web(site)
         v.add(site.sentinels())
         v.start()
@@ -464,7 +464,7 @@ def _():
     if SLOW > 1:
         return "sanitizers keep what was freed"
     filler = "".join(f"<p>paragraph {i} of a long page</p>\n" for i in range(30000))
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         text = ""
         for i in range(100):
             site.put(f"/{i}", f"<h1>{i}</h1>" + filler)

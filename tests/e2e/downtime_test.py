@@ -43,7 +43,7 @@ def near(actual, expected, most=0.01):
 @test("what was due to start and to end while the engine was down starts and ends at the next"
       " start, with the time it was due and the time it happened")
 def _():
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         site.put("/p", "<p>x</p>")
         page = f"USING {site.url}/p MONITOR links FETCH EVERY 1 second"
         v.start()
@@ -110,7 +110,7 @@ def _():
 
 @test("a lifespan that began and ended while the engine was down costs no request")
 def _():
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         site.put("/p", "<p>x</p>")
         v.run("list")  # the database is made
         begin, _ = at(3 * SLOW)
@@ -128,7 +128,7 @@ def _():
 
 @test("a disabled sentinel starts and ends on time, down or not, and asks for nothing")
 def _():
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         site.put("/p", "<p>x</p>")
         v.run("list")  # the database is made
         begin, begin_s = at(4 * SLOW)
@@ -152,7 +152,7 @@ def _():
 
 @test("after a pause there is one catch-up fetch, and the ticks go on where they would have been")
 def _():
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         site.put("/p", "<p>x</p>")
         site.put("/q", "<p>x</p>")
         v.start()
@@ -182,7 +182,7 @@ def _():
 
 @test("nothing was due in a short pause: no fetch is made before its time")
 def _():
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         site.put("/p", "<p>x</p>")
         v.start()
         v.add(f"CREATE SENTINEL s USING {site.url}/p MONITOR links FETCH EVERY 1 hour;"
@@ -212,7 +212,7 @@ def _():
 @test("what changed while the engine was down is one change, from the version before to the one"
       " after, and an engine that was down for nothing finds nothing")
 def _():
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         site.put("/p", "<p>number 1</p>")
         v.start()
         v.add(f"CREATE SENTINEL s USING {site.url}/p MONITOR any change FETCH EVERY 1 second")
@@ -236,7 +236,7 @@ def _():
 @test("a clock that was set back while the engine was down keeps nobody from starting: pages are"
       " looked at as often as they should be")
 def _():
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         for path in ("/p", "/q"):
             site.put(path, "<p>number 1</p>")
         v.start()
@@ -263,7 +263,7 @@ def _():
 
 @test("a sentinel that was due to start before one that runs already entered is started all the same")
 def _():
-    with Site() as site, Vigil() as v:
+    with Site() as site, Vigil(made=True) as v:
         site.put("/p", "<p>x</p>")
         site.put("/q", "<p>x</p>")
         v.start()

@@ -15,14 +15,16 @@ A test file looks like this:
 
     main()
 
-Everything runs on loopback in a short-named directory below /tmp that goes away afterwards;
-no server is left running.  VIGIL names the binary; meson sets it.
+Everything runs on loopback in a short-named directory, in memory where there is room, that
+goes away afterwards; no server is left running.  VIGIL names the binary; meson sets it.
 """
 import contextlib
+import fcntl
 import glob
 import http.server
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -94,15 +96,21 @@ def shared(make):
 
 
 def wait_until(condition, seconds=20, what="it happened"):
-    """Polls until the condition is true; what it returned last is in the error."""
-    deadline = time.monotonic() + seconds * SLOW
+    """Polls until the condition is true; what it returned last is in the error.
+
+    What is dear to look at is looked at less often, so that the waiting costs others little.
+    Twenty seconds and more are no expectation but patience, of which a busy machine gets more.
+    """
+    seconds *= max(SLOW, 3) if seconds >= 20 else SLOW
+    deadline = time.monotonic() + seconds
     last = None
     while time.monotonic() < deadline:
+        begun = time.monotonic()
         last = condition()
         if last:
             return last
-        time.sleep(0.05)
-    raise AssertionError(f"waited {seconds * SLOW:.0f} s until {what}; last seen: {last!r}")
+        time.sleep(min(max(0.02, 2 * (time.monotonic() - begun)), 0.3))
+    raise AssertionError(f"waited {seconds:.0f} s until {what}; last seen: {last!r}")
 
 
 def equal(actual, expected):
@@ -113,11 +121,87 @@ def contains(text, part):
     assert part in text, f"no {part!r} in:\n{text}"
 
 
-class Vigil:
-    """One data directory and the commands on it."""
+def roomy_place():
+    """Databases made, copied and removed are mostly waiting for a disk; memory will do."""
+    with contextlib.suppress(OSError):
+        shm = os.statvfs("/dev/shm")
+        if (os.access("/dev/shm", os.W_OK) and not shm.f_flag & os.ST_NOEXEC
+                and shm.f_bavail * shm.f_frsize > 2 << 30):
+            return "/dev/shm"
+    return "/tmp"
 
-    def __init__(self, data=None, args=(), env=None, db=None):
-        self.home = tempfile.mkdtemp(prefix="vg-", dir="/tmp")
+
+def pattern(name, make):
+    """A directory that make(path) makes once for each build of Vigil, for copies of it."""
+    build = os.environ.get("VIGIL_BENCH_BUILD") or os.path.join(os.path.dirname(VIGIL), "..")
+    place = os.path.join(build, "e2e-patterns")
+    os.makedirs(place, exist_ok=True)
+    age = os.stat(VIGIL)
+    path = os.path.join(place, f"{name}-{age.st_mtime_ns}-{age.st_size}-{os.geteuid()}")
+    with open(os.path.join(place, "lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(path):
+            for old in glob.glob(os.path.join(place, f"{name}-*")):
+                shutil.rmtree(old)
+            made = tempfile.mkdtemp(prefix="vg-", dir=roomy_place())
+            os.chmod(made, 0o755)
+            try:
+                make(os.path.join(made, "d"))
+                copy(os.path.join(made, "d"), path + ".new")
+                os.rename(path + ".new", path)
+            finally:
+                shutil.rmtree(made)
+    return path
+
+
+def copy(source, target):
+    subprocess.run(["cp", "-a", "--reflink=auto", source, target], check=True)
+
+
+class Session:
+    """A psql that stays: a new one for each look costs a tenth of a second of work."""
+    END = b"that was all\n"
+
+    def __init__(self, command, env):
+        self.psql = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                     stderr=subprocess.DEVNULL, env=env)
+
+    def ask(self, query, seconds):
+        """The answer, or None when there is none and the session is of no use any more."""
+        deadline = time.monotonic() + seconds
+        out = self.psql.stdout.fileno()
+        answer = b""
+        with contextlib.suppress(BrokenPipeError):
+            self.psql.stdin.write(f"{query}\n;\n\\echo {self.END.decode()}".encode())
+            self.psql.stdin.flush()
+            while select.select([out], [], [], max(0, deadline - time.monotonic()))[0]:
+                more = os.read(out, 1 << 16)
+                if not more:
+                    return None
+                answer += more
+                if answer == self.END or answer.endswith(b"\n" + self.END):
+                    return answer[:-len(self.END)].decode().strip()
+        return None
+
+    def close(self):
+        with contextlib.suppress(BrokenPipeError):
+            self.psql.stdin.close()
+        try:
+            self.psql.wait(5 * SLOW)
+        except subprocess.TimeoutExpired:
+            self.psql.kill()
+            self.psql.wait()
+        self.psql.stdout.close()
+
+
+class Vigil:
+    """One data directory and the commands on it.
+
+    made: with an empty database in it from the start, for tests that are not about making one.
+    """
+
+    def __init__(self, data=None, args=(), env=None, db=None, made=False):
+        self.home = tempfile.mkdtemp(prefix="vg-", dir=roomy_place())
         os.chmod(self.home, 0o755)
         self.data = data or os.path.join(self.home, "d")
         self.where = ["--db", db] if db else ["--data", self.data]
@@ -126,6 +210,12 @@ class Vigil:
         self.env["NO_COLOR"] = "1"
         self.env.update(env or {})
         self.engine = None
+        self.answers = False  # the engine, to commands
+        self.session, self.session_lock = None, threading.Lock()
+        if made:
+            copy(pattern("data", lambda path: subprocess.run(
+                [VIGIL, "list", "--data", path], check=True, capture_output=True)),
+                 self.data)
 
     def __enter__(self):
         return self
@@ -163,7 +253,23 @@ class Vigil:
                                 stderr=subprocess.PIPE, text=True, env=self.env, **kw)
 
     def sql(self, query):
+        looks = query.startswith("SELECT") and ";" not in query
+        if looks and self.answers and self.engine and self.engine.poll() is None:
+            with self.session_lock:
+                if not self.session:
+                    self.session = Session([VIGIL, "psql", *self.where, *self.args, "-XAtq", "-v",
+                                            "ON_ERROR_STOP=1"], self.env)
+                answer = self.session.ask(query, 60 * SLOW)
+                if answer is not None:
+                    return answer
+                self.end_session()
+        # Also when that session was cut off: this one says why, or finds the database back.
         return self.run("psql", "-XAtq", "-c", query, settings=()).stdout.strip()
+
+    def end_session(self):
+        if self.session:
+            self.session.close()
+        self.session = None
 
     # -- the engine
 
@@ -177,6 +283,7 @@ class Vigil:
             wait_until(lambda: self.is_up() or self.engine.poll() is not None, 60,
                        "the engine answers")
             assert self.engine.poll() is None, "the engine ended:\n" + self.output()
+            self.answers = True
 
     def is_up(self):
         done = self.run("status", "--json", code=None, settings=())
@@ -190,6 +297,9 @@ class Vigil:
             return f.read()
 
     def kill(self, how=signal.SIGKILL):
+        self.answers = False
+        with self.session_lock:
+            self.end_session()
         self.engine.send_signal(how)
         try:
             self.engine.wait(30 * SLOW)
@@ -221,7 +331,7 @@ class Postgres:
     def __init__(self):
         self.bin = sorted(glob.glob("/usr/lib/postgresql/*/bin"),
                           key=lambda p: int(p.split("/")[-2]))[-1]
-        self.home = tempfile.mkdtemp(prefix="vp-", dir="/tmp")
+        self.home = tempfile.mkdtemp(prefix="vp-", dir=roomy_place())
         os.chmod(self.home, 0o755)
         self.prefix = []
         self.databases = 0
@@ -230,9 +340,7 @@ class Postgres:
             self.prefix = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
 
     def __enter__(self):
-        subprocess.run([*self.prefix, f"{self.bin}/initdb", "-D", f"{self.home}/pg", "-A", "trust",
-                        "-U", "vigil", "-E", "UTF8", "--locale=C", "--no-sync"], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.home)
+        copy(pattern("server", self.initdb), f"{self.home}/pg")
         self.server = subprocess.Popen(
             [*self.prefix, f"{self.bin}/postgres", "-D", f"{self.home}/pg", "-k", self.home,
              "-c", "listen_addresses=", "-c", "fsync=off"], cwd=self.home,
@@ -249,6 +357,14 @@ class Postgres:
             self.server.kill()
             self.server.wait()
         shutil.rmtree(self.home, ignore_errors=True)
+
+    def initdb(self, path):
+        os.mkdir(path, 0o700)
+        if self.prefix:
+            shutil.chown(path, "postgres", "postgres")
+        subprocess.run([*self.prefix, f"{self.bin}/initdb", "-D", path, "-A", "trust", "-U", "vigil",
+                        "-E", "UTF8", "--locale=C", "--no-sync"], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/")
 
     def psql(self, database, query, check=True):
         done = subprocess.run(["psql", "-XAtq", "-h", self.home, "-U", "vigil", "-d", database,

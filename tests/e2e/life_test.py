@@ -165,7 +165,7 @@ def _():
     site().put("/quiet", "<p>1</p>")
     with fresh() as v:
         v.start()
-        v.add(define("x", "FETCH EVERY 1 second FROM now + 1 second FOR 2 seconds", "/quiet") +
+        v.add(define("x", "FETCH EVERY 1 second FROM now + 4 seconds FOR 2 seconds", "/quiet") +
               define("y", "FETCH EVERY 1 minute FROM end(x)"))
         v.run("disable", "x")
         equal(state(v, "x"), "waiting-disabled")

@@ -6,6 +6,7 @@
 #include "engine/reading.h"
 #include "page/worker_int.h"
 #include "tests/test.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -36,6 +37,27 @@ static unsigned random_of(unsigned *state)
     return *state >> 8;
 }
 
+static struct area *shared; /* with whoever started us */
+
+struct area *__real_area_map(int fd);
+struct area *__wrap_area_map(int fd);
+
+struct area *__wrap_area_map(int fd)
+{
+    return shared = __real_area_map(fd);
+}
+
+/* Pretends to sleep, to have begun with what it has not, and the other way round. */
+static void scribble_requests(unsigned *state)
+{
+    struct area_request *r = &shared->requests[random_of(state) % AREA_SLOTS];
+    atomic_store(&shared->is_asleep, random_of(state) % 2);
+    atomic_store(&shared->given, random_of(state) % 50);
+    atomic_store(&r->turn, random_of(state) % 100);
+    r->head.slot = (uint16_t)random_of(state);
+    r->head.job = random_of(state) % 50;
+}
+
 /* Writes over everything that is shared, while whoever started us reads there. */
 static void scribble(const struct page_source *src)
 {
@@ -51,11 +73,12 @@ static void scribble(const struct page_source *src)
         struct frame_answer h;
         const struct buf digest = {.len = random_of(&state) % AREA_ANSWER_MAX}, none = {0};
         const struct fault fine = {.code = OK};
-        frame_answer_make(&h, ++job % 50, &digest, &none, &fine, /* has_slot= */ true);
+        frame_answer_make(&h, ++job % 50, &digest, &none, &fine, AREA_ANSWER_MAX);
         slot->head = h;
         for (int i = 0; i < 100; i++)
             slot->answer[random_of(&state) % AREA_ANSWER_MAX] = (char)random_of(&state);
         atomic_store(&slot->answered, job % 50);
+        scribble_requests(&state);
         slot->head.digest_bytes = random_of(&state);
         if (job % 100 == 0)
             (void)!write(WORKER_FD, &bell, 1);
@@ -71,6 +94,10 @@ enum err __wrap_page_digest_make(
         dawdle(100 * DEADLINE);
     if (begins(src, "SLOW"))
         dawdle(SLOW);
+    if (begins(src, "SLEEP")) {
+        char c;
+        (void)!read(WORKER_FD, &c, 1);
+    }
     if (begins(src, "SCRIBBLE"))
         scribble(src);
     if (begins(src, "BELLS")) {
@@ -96,7 +123,24 @@ struct world {
         unsigned done, turn; /* how often, and as which */
     } items[ITEMS_MAX];
     unsigned count, over;
+    struct loop_timer tick;
 };
+
+static void ticked(struct loop_timer *t)
+{
+    loop_stop(container_of(t, struct world, tick)->loop);
+}
+
+static long resident_kb(int pid)
+{
+    char path[40];
+    long pages = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", pid);
+    FILE *f = fopen(path, "r");
+    CHECK(f && fscanf(f, "%*d %ld", &pages) == 1);
+    fclose(f);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
 
 static void world_free(struct world *w)
 {
@@ -108,15 +152,21 @@ static void world_free(struct world *w)
     }
 }
 
-static struct world *world_new(struct world *w, unsigned most)
+static struct world *world_on_clock(struct world *w, unsigned most, const struct clock *clock)
 {
     *w = (struct world){.loop = loop_new()};
+    loop_timer_init(&w->tick, ticked);
     struct readers_options o = {
-            .loop = w->loop, .clock = &clock_system, .most = most, .deadline = DEADLINE};
+            .loop = w->loop, .clock = clock, .most = most, .deadline = DEADLINE};
     struct fault f = {.code = OK};
     if (readers_new(&o, &f, &w->readers) != OK)
         printf("# %s\n", f.message);
     return w;
+}
+
+static struct world *world_new(struct world *w, unsigned most)
+{
+    return world_on_clock(w, most, &clock_system);
 }
 
 static void item_done(struct reading *r)
@@ -238,6 +288,79 @@ TEST(patience, "pages that wait at a reader have the whole deadline each, from t
     EXPECT_INT(stats(&w).killed, 0);
 }
 
+TEST(behind, "pages behind one that hangs are read by others, long before it is killed")
+{
+    CLEANUP(world_free) struct world w;
+    REQUIRE(world_new(&w, 2)->readers);
+    for (unsigned i = 0; i < 12; i++)
+        give(&w, i == 0 ? "HANG" : "<p>", 3000);
+    loop_run(w.loop);
+    EXPECT(is_blamed(&w.items[0], "killed after 1 s"));
+    EXPECT_INT(w.items[0].turn, 12);
+    for (unsigned i = 1; i < w.count; i++)
+        EXPECT(is_right(&w.items[i]));
+    EXPECT_INT(stats(&w).killed, 1);
+}
+
+/* A clock that runs four times as fast: the reader has a quarter of a processor, so to say. */
+static msec fast_mono(const struct clock *c)
+{
+    (void)c;
+    return clock_mono(&clock_system) * 4;
+}
+
+static const struct clock fast_clock = {.mono = fast_mono};
+
+TEST(starved, "a page is not blamed for the time its reader waited for a processor")
+{
+    CLEANUP(world_free) struct world w;
+    REQUIRE(world_on_clock(&w, 1, &fast_clock)->readers);
+    for (unsigned i = 0; i < 3; i++)
+        give(&w, i == 2 ? "HANG" : "SLOW", 300);
+    loop_run(w.loop);
+    EXPECT(is_right(&w.items[0]) && is_right(&w.items[1]));
+    EXPECT(is_blamed(&w.items[2], "killed after 1 s"));
+    EXPECT_INT(stats(&w).killed, 1);
+}
+
+TEST(sleeping, "a reader that sleeps over a page is killed at the deadline, not later")
+{
+    CLEANUP(world_free) struct world w;
+    REQUIRE(world_new(&w, 1)->readers);
+    msec from = clock_mono(&clock_system);
+    give(&w, "SLEEP", 300);
+    loop_run(w.loop);
+    EXPECT(is_blamed(&w.items[0], "killed after 1 s"));
+    EXPECT(clock_mono(&clock_system) - from < 5 * DEADLINE);
+}
+
+TEST(rest, "memory that large pages needed is given back by a reader that has nothing to do")
+{
+    CLEANUP(world_free) struct world w;
+    int pid;
+    REQUIRE(world_new(&w, 1)->readers && readers_pids_get(w.readers, &pid, 1) == 1);
+    long before = resident_kb(pid);
+    for (unsigned i = 0; i < 3; i++)
+        give(&w, "<p>", 3000000);
+    loop_run(w.loop);
+    long after = resident_kb(pid), rested = after;
+    EXPECT(is_right(&w.items[2]));
+    bool can_rest = page_worker_is_confined(); /* a sanitizer keeps memory for itself */
+    for (unsigned i = 0; can_rest && i < 100 && rested >= before + (after - before) / 4; i++) {
+        loop_timer_set(w.loop, &w.tick, 100);
+        loop_run(w.loop);
+        rested = resident_kb(pid);
+    }
+    printf("# %ld kB, %ld after large pages, %ld at rest\n", before, after, rested);
+    if (can_rest)
+        EXPECT(after > before + 4000 && rested < before + (after - before) / 4);
+    give(&w, "<p>", 3000000);
+    give(&w, "<p>", 3000);
+    loop_run(w.loop);
+    EXPECT(is_right(&w.items[3]) && is_right(&w.items[4]));
+    EXPECT_INT(stats(&w).started, 1);
+}
+
 TEST(late, "an answer that came in time counts, however late we look")
 {
     CLEANUP(world_free) struct world w;
@@ -284,7 +407,7 @@ TEST(bells, "a reader that calls without having anything to say is of no use")
 TEST(scribble, "a reader that writes over shared memory while we read there can but lie")
 {
     CLEANUP(world_free) struct world w;
-    REQUIRE(world_new(&w, 1)->readers);
+    REQUIRE(world_new(&w, 2)->readers); /* so that pages are taken back from it */
     for (unsigned i = 0; i < 20; i++)
         give(&w, i % 4 == 1 ? "SCRIBBLE" : "<p>", 3000);
     loop_run(w.loop);

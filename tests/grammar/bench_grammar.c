@@ -2,10 +2,9 @@
  *
  *     bench_grammar [statements]
  *
- * Prints one line a measurement, as JSON, the median of five runs, by the time of the
- * processor, so that a busy machine does not matter much.  Compare numbers of one machine only.
+ * The median of five runs, by the time of the processor, so that a busy machine does not matter
+ * much.  Compare numbers of one machine only.
  */
-#include "base/json.h"
 #include "grammar/grammar.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,33 +82,18 @@ static void measure(const char *name, const struct buf *text, unsigned n)
     msec median = all[RUNS / 2] ? all[RUNS / 2] : 1,
          parsing = parse[RUNS / 2] ? parse[RUNS / 2] : 1;
 
-    BUF(line, 4096);
-    struct json j;
-    json_init(&j, &line);
-    json_object_begin(&j);
-    json_key(&j, "bench");
-    json_text(&j, "grammar");
-    json_key(&j, "kind");
-    json_text(&j, name);
-    json_key(&j, "statements");
-    json_int(&j, (int64_t)statements);
-    json_key(&j, "errors");
-    json_int(&j, (int64_t)errors);
-    json_key(&j, "text_bytes_per_statement");
-    json_int(&j, (int64_t)(text->len / n));
-    json_key(&j, "memory_bytes_per_statement");
-    json_int(&j, (int64_t)(bytes / n));
-    json_key(&j, "parse_per_s");
-    json_int(&j, (int64_t)n * 1000 / parsing);
-    json_key(&j, "parse_and_check_per_s");
-    json_int(&j, (int64_t)n * 1000 / median);
-    json_object_end(&j);
-    puts(buf_text(&line));
+    printf("%-10s %9zu %9zu %11zu %14zu %11lld %11lld\n", name, statements, errors,
+            text->len / n, bytes / n, (long long)n * MSEC_PER_SECOND / parsing,
+            (long long)n * MSEC_PER_SECOND / median);
 }
 
 int main(int argc, char **argv)
 {
     unsigned n = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 100000;
+    printf("%-10s %9s %9s %11s %14s %11s %11s\n", "", "", "", "bytes of", "bytes of", "parsed",
+            "and checked");
+    printf("%-10s %9s %9s %11s %14s %11s %11s\n", "statements", "number", "errors", "text each",
+            "memory each", "a second", "a second");
     for (size_t k = 0; n > 0 && k < countof(kinds); k++) {
         BUF(text, (size_t)4 << 30);
         for (unsigned i = 0; i < n; i++) {

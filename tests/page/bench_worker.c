@@ -96,7 +96,7 @@ static struct cost stream_here(const struct pages *p, unsigned n)
             .cpu = (seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) / n};
 }
 
-enum { WAITING = 12 }; /* readings under way or in the queue */
+enum { WAITING = 3 * PAGE_WORKER_MOST / 2 }; /* readings under way or in the queue */
 
 struct stream {
     struct loop *loop;
@@ -170,8 +170,9 @@ static struct readers *one_reader(struct loop *loop, clockid_t *ret_clock)
 static void stream_measure(size_t bytes, unsigned rounds)
 {
     struct cost here = {1e9, 1e9, 0}, there = {1e9, 1e9, 0};
-    unsigned n = bytes > 200000 ? 8 : 20; /* short rounds, that some be undisturbed */
-    CHECK(rounds * n < 10000);            /* more, and the reader is retired */
+    /* Short rounds, that some be undisturbed, but more than are under way at once. */
+    unsigned n = bytes > 200000 ? 8 : bytes > 60000 ? 20 : 40;
+    CHECK(rounds * n < 10000); /* more, and the reader is retired */
     clockid_t reader;
     struct pages pages;
     struct stream s = {.loop = loop_new(), .pages = &pages};

@@ -17,7 +17,7 @@ static void mend(uint8_t *bytes, size_t len)
     if (len < sizeof h)
         return;
     memcpy(&h, bytes, sizeof h);
-    frame_answer_make(&good, JOB, &none, &none, &fine, false);
+    frame_answer_make(&good, JOB, &none, &none, &fine, 0);
     h.magic = good.magic;
     h.job = JOB;
     h.code %= ERR_COUNT + 1;
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         mend((uint8_t *)bytes.data, bytes.len);
     lay_out(bytes.data, bytes.len);
     frame_reader_init(&r, JOB, data[0] & 1 ? &digest : NULL, data[0] & 2 ? &text : NULL,
-            data[0] & 128 ? shared : NULL);
+            data[0] & 128 ? shared : NULL, sizeof shared);
     size_t piece = (size_t)(data[0] >> 3 & 15) + 1, used = 0;
     while (used < bytes.len && (at = frame_reader_room(&r, &room))) {
         size_t n = bytes.len - used < piece ? bytes.len - used : piece;

@@ -213,6 +213,39 @@ TEST(killed, "a reader that dies says of what, for the page it had")
     page_worker_free(w);
 }
 
+static bool has_processors(pid_t pid, const cpu_set_t *want)
+{
+    cpu_set_t has;
+    return sched_getaffinity(pid, sizeof has, &has) == 0 && CPU_EQUAL(&has, want);
+}
+
+TEST(seats,
+        "whoever waits for a page may use the same processors after it, and so may a reader")
+{
+    struct page_worker *w = started();
+    REQUIRE(w);
+    cpu_set_t all;
+    BUF(digest, PAGE_DIGEST_MAX);
+    BUF(large, PAGE_BODY_MAX);
+    struct fault f = {.code = OK};
+    bool alive = false;
+    REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+    for (int i = 0; i < 200000; i++)
+        buf_puts(&large, "<p>x</p>\n"); /* takes more than a moment */
+    for (int i = 0; i < 3; i++) {
+        EXPECT_INT(read_page(w, "text/html", "<p>x", 4, &digest, &f, &alive), OK);
+        EXPECT(has_processors(0, &all));
+    }
+    EXPECT_INT(read_page(w, "text/html", large.data, large.len, &digest, &f, &alive), OK);
+    EXPECT(has_processors(0, &all) && has_processors(page_worker_pid(w), &all));
+    EXPECT_INT(read_page(w, "text/html", "<p>x", 4, &digest, &f, &alive), OK);
+    struct page_wish wish = {.source = {"<p>y", 4, "text/html", NULL}, .digest = &digest};
+    (void)page_worker_give(w, &wish); /* without waiting */
+    EXPECT(has_processors(page_worker_pid(w), &all));
+    page_worker_free(w);
+    EXPECT(has_processors(0, &all));
+}
+
 TEST(missing, "a program that cannot be started is said so")
 {
     struct fault f = {.code = OK};
@@ -384,7 +417,7 @@ static bool is_taken(const void *bytes, size_t len, struct buf *digest, struct f
     struct frame_reader r;
     size_t room;
     char *at;
-    frame_reader_init(&r, 7, digest, NULL, NULL);
+    frame_reader_init(&r, 7, digest, NULL, NULL, 0);
     for (size_t used = 0; used < len && (at = frame_reader_room(&r, &room));) {
         size_t n = len - used < room ? len - used : room;
         memcpy(at, (const char *)bytes + used, n);
@@ -406,7 +439,7 @@ TEST(frames,
         char body[16];
     } a = {.body = "0123456789abcdef"};
     const struct buf sixteen = {.len = 16}, none = {0};
-    frame_answer_make(&a.h, 7, &sixteen, &none, &f, false);
+    frame_answer_make(&a.h, 7, &sixteen, &none, &f, 0);
     EXPECT(is_taken(&a, sizeof a, &digest, &f) && digest.len == 16);
     EXPECT(!is_taken(&a, sizeof a - 1, &digest, &f));
 
@@ -439,7 +472,7 @@ TEST(words, "a reader's words reach people only as one line of text")
     static const char *const bad[] = {"a\nbcdefg", "a\033[2Jxyz", "\xff\xfe\xfd....."};
     struct fault f = {.code = ERR_LIMIT, .message = "too deep"};
     const struct buf none = {0};
-    frame_answer_make(&a.h, 7, &none, &none, &f, false);
+    frame_answer_make(&a.h, 7, &none, &none, &f, 0);
     memcpy(a.words, "too deep", 8);
     struct fault told = {.code = OK};
     EXPECT(!is_taken(&a, sizeof a, &digest, &told));

@@ -70,7 +70,7 @@ TEST(points, "an engine cut off around a commit goes on without loss or repetiti
 {
     static const char *const points[] = {"after_version_row:3", "in_transaction:2",
             "before_commit:2", "after_commit:2", "before_done:2", "after_commit:4"};
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     for (size_t i = 0; i < countof(points); i++) {
         crash_at = points[i];
         int status = in_child(crashing_engine, &x);
@@ -90,7 +90,7 @@ static bool has_begun(void *arg)
 
 TEST(any_moment, "an engine killed at any moment goes on without loss or repetition")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     unsigned seed = (unsigned)time(NULL);
     printf("# seed %u\n", seed);
     int killed = 0;

@@ -17,7 +17,7 @@ static const char *row_text(struct fixture *x, const struct store_rows *r, int r
 
 TEST(status, "a sentinel that was added is shown with all it said")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page;
     EXPECT(add_sentinel(&x, "News", "http://x/news.html", &page) > 0);
@@ -44,7 +44,7 @@ TEST(status, "a sentinel that was added is shown with all it said")
 
 TEST(all_or_none, "a plan with one wrong step leaves nothing behind")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     add_sentinel(&x, "a", "http://x/", NULL);
     struct store_step steps[] = {
@@ -61,7 +61,7 @@ TEST(many,
         " receivers; with one name that is taken, none of them")
 {
     enum { MANY = 1003 };
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     static struct store_step steps[MANY];
     static int64_t more[MANY][2];
@@ -114,7 +114,7 @@ TEST(many,
 
 TEST(shared_page, "two sentinels on one URL share its page")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     struct store_step steps[] = {step_create("a", "http://x/"), step_create("b", "http://x/")};
     struct store_plan_job plan = {.job.kind = STORE_JOB_PLAN, .steps = steps, .nsteps = 2};
@@ -126,7 +126,7 @@ TEST(shared_page, "two sentinels on one URL share its page")
 
 TEST(long_url, "a URL longer than an index entry is a page like any other")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     char url[20001];
     memset(url, 'u', sizeof url - 1);
@@ -139,7 +139,7 @@ TEST(long_url, "a URL longer than an index entry is a page like any other")
 
 TEST(version, "a version, its change, counters and notification arrive together")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page, id = add_sentinel(&x, "news", "http://x/", &page);
     struct version_fixture v1, v2;
@@ -185,7 +185,7 @@ TEST(version, "a version, its change, counters and notification arrive together"
 
 TEST(twice, "the same version given twice is recorded once")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page, id = add_sentinel(&x, "news", "http://x/", &page);
     struct version_fixture v1, v2, again;
@@ -205,7 +205,7 @@ TEST(twice, "the same version given twice is recorded once")
 
 TEST(other_contents, "a version number that is taken by other contents is refused")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page, id = add_sentinel(&x, "news", "http://x/", &page);
     struct version_fixture v, other;
@@ -221,7 +221,7 @@ TEST(other_contents, "a version number that is taken by other contents is refuse
 
 TEST(equal_bodies, "equal bodies are kept once: A, B, A makes three versions and two bodies")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page;
     add_sentinel(&x, "news", "http://x/", &page);
@@ -239,7 +239,7 @@ TEST(equal_bodies, "equal bodies are kept once: A, B, A makes three versions and
 
 TEST(load, "a stored version gives back its digest and body as they were")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page, id = add_sentinel(&x, "news", "http://x/", &page);
     struct version_fixture v;
@@ -274,7 +274,7 @@ TEST(load, "a stored version gives back its digest and body as they were")
 
 TEST(touch, "a fetch that brought nothing new leaves its traces, absolute values")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page;
     add_sentinel(&x, "news", "http://x/", &page);
@@ -301,7 +301,7 @@ TEST(touch, "a fetch that brought nothing new leaves its traces, absolute values
 
 TEST(bytes, "bytes that are no UTF-8 and a zero in JSON do not lose a change")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page, id = add_sentinel(&x, "news", "http://x/", &page);
     struct version_fixture v1, v2;
@@ -343,7 +343,7 @@ static void keep_sentinel(const struct store_sentinel *row, void *arg)
 
 TEST(loading, "what was written is what an engine reads at its next start")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page, id = add_sentinel(&x, "news", "http://x/", &page);
     struct version_fixture v1, v2;
@@ -376,7 +376,7 @@ TEST(loading, "what was written is what an engine reads at its next start")
 
 TEST(transitions, "state, start and end are kept, and a transition given twice is one event")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t id = add_sentinel(&x, "news", "http://x/", NULL);
     struct store_step step = {.kind = STORE_STEP_STATE,
@@ -411,7 +411,7 @@ TEST(transitions, "state, start and end are kept, and a transition given twice i
 
 TEST(replaced, "a replaced sentinel keeps its number and history, and may move to another page")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page, id = add_sentinel(&x, "news", "http://x/", &page);
     struct version_fixture v1, v2;
@@ -440,7 +440,7 @@ TEST(replaced, "a replaced sentinel keeps its number and history, and may move t
 
 TEST(dropped, "dropping removes the sentinel, its changes, and pages and bodies nobody needs")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page, id = add_sentinel(&x, "a", "http://x/", &page);
     int64_t other = add_sentinel(&x, "b", "http://x/", NULL);
@@ -475,7 +475,7 @@ TEST(dropped, "dropping removes the sentinel, its changes, and pages and bodies 
 TEST(dropped_meanwhile,
         "a change for a sentinel dropped meanwhile does not cost the others theirs")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page, id = add_sentinel(&x, "a", "http://x/", &page);
     struct version_fixture v;
@@ -495,7 +495,7 @@ TEST(dropped_meanwhile,
 
 TEST(seen_later, "a version shown later to another sentinel adds its change, once")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page, first = add_sentinel(&x, "a", "http://x/", &page);
     int64_t second = add_sentinel(&x, "b", "http://x/", NULL);
@@ -526,7 +526,7 @@ TEST(seen_later, "a version shown later to another sentinel adds its change, onc
 
 TEST(announced, "a change is announced on vigil_changes as one JSON object, cut to fit")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_COMMAND) == OK);
     int64_t page, id = add_sentinel(&x, "news", "http://x/", &page);
     struct version_fixture v1, v2, v3;

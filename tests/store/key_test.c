@@ -148,7 +148,7 @@ static void sweep(struct fixture *x, msec keep)
 TEST(differences, "a version is kept as what differs from a key, in one step, and comes back")
 {
     enum { VERSIONS = 120 };
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct site s = site_new(&x, "news", 1);
     for (unsigned n = 1; n <= VERSIONS; n++)
@@ -188,7 +188,7 @@ TEST(differences, "a version is kept as what differs from a key, in one step, an
 
 TEST(kept, "versions go by age; what the others differ from stays as long as they do")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct site s = site_new(&x, "news", 1);
     for (unsigned n = 1; n <= 8; n++)
@@ -219,7 +219,7 @@ TEST(kept, "versions go by age; what the others differ from stays as long as the
 TEST(flips, "contents that come back, on several pages, beside the sweeper: all comes back")
 {
     enum { SITES = 3, VERSIONS = 60 };
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     struct site s[SITES];
     unsigned contents[SITES][VERSIONS + 1];
     uint64_t dice = 11;
@@ -249,7 +249,7 @@ TEST(flips, "contents that come back, on several pages, beside the sweeper: all 
 
 TEST(damage, "a damaged key is found out and named, never another body handed out")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct site s = site_new(&x, "news", 1);
     struct store_load_job job;
@@ -295,7 +295,7 @@ TEST(damage, "a damaged key is found out and named, never another body handed ou
 
 TEST(gone, "a key that is gone when the version comes: it is written whole, with all it owes")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct site s[2] = {site_new(&x, "a", 1), site_new(&x, "b", 2)};
     static struct written w[2];
@@ -333,7 +333,7 @@ TEST(gone, "a key that is gone when the version comes: it is written whole, with
 
 TEST(older, "bodies and digests of an older Vigil come back, and its page goes on with a key")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct site s = site_new(&x, "news", 1);
     for (unsigned n = 1; n <= 6; n++) {
@@ -364,7 +364,7 @@ TEST(older, "bodies and digests of an older Vigil come back, and its page goes o
 
 TEST(churn, "a page with nothing in common with itself is packed whole, not twice each time")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct site s = site_new(&x, "news", 1);
     for (unsigned n = 1; n <= 20; n++) {

@@ -33,7 +33,7 @@ static void availability(bool available, const char *why, void *arg)
 
 TEST(passing, "each trouble that passes, met at each statement of a commit, is waited out")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     int64_t page;
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     int64_t sentinel = add_sentinel(&x, "news", "http://x/", &page);

@@ -14,7 +14,7 @@ struct remote {
 static bool remote_init(struct remote *r)
 {
     *r = (struct remote){0};
-    fixture_init(&r->x);
+    fixture_init_made(&r->x);
     r->life = arena_new(NULL, "remote");
     if (fixture_open(&r->x, STORE_COMMAND) != OK)
         return false;

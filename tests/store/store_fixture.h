@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 struct fixture {
-    char dir[64], data[96]; /* data does not exist yet */
+    char dir[64], data[96]; /* data does not exist yet, unless it is a copy */
     struct arena *life;
     struct clock_fixed clock;
     struct fault fault;
@@ -27,6 +27,14 @@ void fixture_done(struct fixture *x); /* closes what is open, removes the direct
 #define FIXTURE(name)                                                                          \
     CLEANUP(fixture_done) struct fixture name;                                                 \
     fixture_init(&name)
+
+/* The same with a database in `data` that was made before: most tests are not about making
+ * one, which costs a second of work.  The first such test of a program makes it, by the code
+ * under test; each gets a copy. */
+void fixture_init_made(struct fixture *x);
+#define FIXTURE_MADE(name)                                                                     \
+    CLEANUP(fixture_done) struct fixture name;                                                 \
+    fixture_init_made(&name)
 
 struct store_options fixture_options(struct fixture *x, enum store_role role, const char *who);
 enum err fixture_open(struct fixture *x, enum store_role role);

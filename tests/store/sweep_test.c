@@ -101,7 +101,7 @@ static struct store_sweep_figures sweep(struct fixture *x, msec keep, int64_t ke
 TEST(deltas, "old versions become deltas of their successors, in bounded chains, and come back")
 {
     enum { VERSIONS = 70 };
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     int64_t page;
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     int64_t sentinel = add_sentinel(&x, "news", "http://x/", &page);
@@ -140,7 +140,7 @@ TEST(deltas, "old versions become deltas of their successors, in bounded chains,
 
 TEST(flip, "bodies that come back again and again, on several pages, never make a ring")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     int64_t pages[3], sentinels[3];
     unsigned contents[3][40];
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
@@ -202,7 +202,7 @@ static const char *kept(struct fixture *x, int64_t page)
 
 TEST(need, "what is compared with and what CHANGEHISTORY speaks of stays, the rest goes by age")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     int64_t page;
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct store_step step = step_create("news", "http://x/");
@@ -250,7 +250,7 @@ TEST(need, "what is compared with and what CHANGEHISTORY speaks of stays, the re
 TEST(bytes,
         "more than keep_bytes: the oldest go first, until it fits or only the needed are left")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     int64_t page;
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     int64_t sentinel = add_sentinel(&x, "news", "http://x/", &page);
@@ -285,7 +285,7 @@ static bool three_rounds(void *arg)
 TEST(beside, "a sweeper beside a writer loses nothing, and no commit waits for it")
 {
     enum { PAGES = 8, VERSIONS = 60 };
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     int64_t pages[PAGES], sentinels[PAGES];
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     for (int i = 0; i < PAGES; i++)

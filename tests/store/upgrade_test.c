@@ -122,7 +122,7 @@ static void open_and_close(struct fixture *x)
 
 TEST(each, "a database of every earlier schema keeps all it holds")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     char expected[200];
     snprintf(expected, sizeof expected, "20 %ld %ld 60 1260 60 20 1 active ", rows_wanted(),
@@ -154,7 +154,7 @@ static void crashing(struct fixture *x)
 
 TEST(cut_off, "killed twenty times on the way, at named places and at any moment, it arrives")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     static const char *const points[] = {
             "after_migration_script", "before_migration_commit", "after_migration_commit"};

@@ -115,7 +115,7 @@ static void note_order(struct store_job *job)
 
 TEST(order, "jobs are applied in the order they were submitted, many to a commit under load")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct work *w = new_work(&x);
     REQUIRE(fixture_writer(&x, NULL) == OK);
@@ -145,7 +145,7 @@ static void also_looks(struct version_fixture *v, int64_t sentinel)
 TEST(together, "versions of many pages written together, some of them of one page or for one"
                " sentinel, count as if each came alone")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     static struct version_fixture v[TIMES][PAGES];
     static struct store_touch_job touch[PAGES];
@@ -207,7 +207,7 @@ TEST(together, "versions of many pages written together, some of them of one pag
 TEST(page_gone,
         "a fetch of a page that is gone reports its fault, those written with it are done")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     int64_t page;
     add_sentinel(&x, "s", "http://x/", &page);
@@ -231,7 +231,7 @@ TEST(page_gone,
 
 TEST(bad_one, "one bad job in a group reports its fault, the others are done")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct work *w = new_work(&x);
     REQUIRE(fixture_writer(&x, NULL) == OK);
@@ -248,7 +248,7 @@ TEST(bad_one, "one bad job in a group reports its fault, the others are done")
 
 TEST(terminated, "a connection cut under load costs nothing and doubles nothing")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct work *w = new_work(&x);
     REQUIRE(fixture_writer(&x, NULL) == OK);
@@ -271,7 +271,7 @@ static bool is_waiting_in_commit(void *arg)
 
 TEST(unknown_outcome, "a commit that happened although its answer was lost is not made again")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     struct seen seen = {.x = &x};
     struct store_writer_hooks hooks = {requested, availability, &seen};
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
@@ -305,7 +305,7 @@ TEST(unknown_outcome, "a commit that happened although its answer was lost is no
 
 static void kill_server_under_load(int sig)
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     struct seen seen = {.x = &x};
     struct store_writer_hooks hooks = {requested, availability, &seen};
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
@@ -338,7 +338,7 @@ TEST(quit, "a server stopped at once under load is started again, nothing lost o
 
 TEST(idle, "a server that dies while nothing is to do is noticed and started again")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     struct seen seen = {.x = &x};
     struct store_writer_hooks hooks = {requested, availability, &seen};
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
@@ -351,7 +351,7 @@ TEST(idle, "a server that dies while nothing is to do is noticed and started aga
 
 TEST(read_only, "a database that turned read-only is waited for, and says so")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     struct seen seen = {.x = &x};
     struct store_writer_hooks hooks = {requested, availability, &seen};
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
@@ -376,7 +376,7 @@ TEST(read_only, "a database that turned read-only is waited for, and says so")
 
 TEST(stop, "stopping finishes what is pending when the database answers")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct work *w = new_work(&x);
     REQUIRE(fixture_writer(&x, NULL) == OK);
@@ -393,7 +393,7 @@ static bool is_dead(void *arg)
 
 TEST(stop_restarts, "stopping starts a dead server once more for what is pending")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct work *w = new_work(&x);
     REQUIRE(fixture_writer(&x, NULL) == OK);
@@ -411,7 +411,7 @@ TEST(stop_restarts, "stopping starts a dead server once more for what is pending
 
 TEST(stop_away, "stopping with the database away gives up after its time, and says how much")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct work *w = new_work(&x);
     REQUIRE(fixture_writer(&x, NULL) == OK);
@@ -433,7 +433,7 @@ TEST(stop_away, "stopping with the database away gives up after its time, and sa
 
 TEST(asked_by_sql, "what SQL asks reaches the engine, and its answer is there to read")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     struct seen seen = {.x = &x};
     struct store_writer_hooks hooks = {requested, availability, &seen};
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
@@ -472,7 +472,7 @@ TEST(asked_by_sql, "what SQL asks reaches the engine, and its answer is there to
 TEST(taken_up,
         "what is stored of a page nobody watched comes back with the plan that takes it up")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     struct seen seen = {.x = &x};
     struct store_writer_hooks hooks = {requested, availability, &seen};
     SCRATCH struct arena *life = arena_new(NULL, "test");
@@ -519,7 +519,7 @@ TEST(verbs, "each function asks with its own verb")
     static const char *const asks[][2] = {{"SELECT vigil.enable('n')", "enable"},
             {"SELECT vigil.disable('n')", "disable"}, {"SELECT vigil.stop('n')", "stop"},
             {"SELECT vigil.drop_sentinel('n')", "drop"}};
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     for (size_t i = 0; i < countof(asks); i++) {
         sql_int(&x, asks[i][0]);
@@ -536,7 +536,7 @@ static bool asked_twice(void *arg)
 TEST(asked_early, "a request made before the engine started, or while the database was away, "
                   "is told once")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     struct seen seen = {.x = &x};
     struct store_writer_hooks hooks = {requested, availability, &seen};
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
@@ -572,7 +572,7 @@ static void ask_as_command(struct fixture *x)
 
 TEST(asked_by_command, "a command next to a running engine asks it and gets its answer")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     struct seen seen = {.x = &x};
     struct store_writer_hooks hooks = {requested, availability, &seen};
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
@@ -605,7 +605,7 @@ static void ask_in_vain(struct fixture *x)
 
 TEST(withdrawn, "a request nobody waits for any more is not carried out later")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     struct seen seen = {.x = &x};
     struct store_writer_hooks hooks = {requested, availability, &seen};
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
@@ -624,7 +624,7 @@ TEST(withdrawn, "a request nobody waits for any more is not carried out later")
 
 TEST(reads_beside, "an engine may still ask questions while its writer runs")
 {
-    FIXTURE(x);
+    FIXTURE_MADE(x);
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     new_work(&x);
     REQUIRE(fixture_writer(&x, NULL) == OK);
