@@ -6,12 +6,15 @@
  *      accepted or given up: the order in a lane is kept.
  *  (2) What was accepted is settled at once when nothing is being settled, and together with
  *      what was accepted meanwhile when something is; so a kill repeats little, and load does
- *      not wait for the disk.
+ *      not wait for the disk.  How much may be under way meanwhile, receivers.h says.
  *  (3) A failed lane is left alone as notify_backoff says; its next message waits with it.
  *  (4) All times are the engine's clock.
  *  (5) What the database refuses (not: what it cannot do just now) is asked again, but later
  *      and later: neither is anything forgotten, nor does a message that was accepted and
  *      cannot be recorded as such go out over and over.
+ *  (6) A receiver that hangs does not keep others from what is theirs: it has at most so many
+ *      lanes, and when it does not answer those that wait for it are let go as if it had
+ *      failed them.
  */
 #include "engine/outbox.h"
 #include "base/list.h"
@@ -19,14 +22,19 @@
 #include "base/str.h"
 #include "engine/carrier.h"
 #include "engine/feeds.h"
-#include "engine/letter.h"
+#include "engine/message.h"
+#include "engine/receivers.h"
 #include "engine/telling.h"
 #include "base/crash.h"
 #include "store/outbox.h"
 #include <stdio.h>
 #include <sys/random.h>
 
-enum { LANES_MAX = 512, CLAIM_LANES = 128 };
+enum { LANES_MAX = 512, CLAIM_LANES = 128, RECEIVER_LANES = 64 };
+
+/* A claim that had to pass over lanes of a receiver with its share and found no others is not
+ * made again at once. */
+#define FULL_NAP 100
 
 /* The wall clock may be set while we sleep; a look now and then notices. */
 #define LONGEST_NAP MSEC_PER_HOUR
@@ -44,7 +52,9 @@ struct batch {
 
 struct lane {
     struct list link; /* in outbox.lanes, until it is settled */
+    struct list turn; /* in receiver.waiting; empty: it does not wait */
     struct batch *batch;
+    struct receiver *receiver;
     struct store_lane *of;
     size_t at, n; /* the message under way: owed[at] and so many */
     struct store_settled settled;
@@ -55,6 +65,7 @@ struct settling {
     struct arena *life;
     struct store_settle_job job;
     struct lane **lanes;
+    struct receiver **whose; /* one a mark */
     struct outbox *outbox;
 };
 
@@ -71,14 +82,17 @@ struct outbox {
     bool claiming, stirred, finishing, stopping;
     msec next_at;
     msec not_before;  /* no claim before: (5) */
+    msec full_until;  /* nor before this while a receiver has its share of lanes */
     unsigned refused; /* claims or settlings, in a row */
     struct loop_timer timer, settle_again;
     uint64_t random;
 
     struct arena *marks_life;
     struct store_mark *marks;
+    struct receiver **whose; /* one a mark */
     size_t nmarks, marks_cap;
     struct settling *settling;
+    struct receivers receivers;
     struct outbox_stats stats;
 };
 
@@ -96,6 +110,7 @@ static uint64_t random_next(struct outbox *o)
 static void pump(struct outbox *o);
 static void settle(struct outbox *o);
 static void send_next(struct lane *l);
+static void give_turns(struct outbox *o, struct receiver *r);
 
 /* ---- settling ------------------------------------------------------------------------ */
 
@@ -107,12 +122,15 @@ static void batch_unref(struct batch *b)
 
 static void lane_free(struct lane *l)
 {
+    struct outbox *o = l->batch->outbox;
     list_remove(&l->link);
-    l->batch->outbox->nlanes--;
+    list_remove(&l->turn);
+    receiver_let_go(&o->receivers, l->receiver);
+    o->nlanes--;
     batch_unref(l->batch);
 }
 
-static void add_mark(struct outbox *o, const struct store_mark *m)
+static void add_mark(struct outbox *o, const struct store_mark *m, struct receiver *whose)
 {
     if (!o->marks_life) {
         o->marks_life = arena_new(NULL, "marks");
@@ -121,12 +139,17 @@ static void add_mark(struct outbox *o, const struct store_mark *m)
     if (o->nmarks == o->marks_cap) {
         size_t cap = o->marks_cap ? o->marks_cap * 2 : 64;
         struct store_mark *more = arena_array_of(o->marks_life, cap, struct store_mark);
-        if (o->nmarks)
+        struct receiver **more_whose = arena_array_of(o->marks_life, cap, struct receiver *);
+        if (o->nmarks) {
             memcpy(more, o->marks, o->nmarks * sizeof *more);
+            memcpy(more_whose, o->whose, o->nmarks * sizeof *more_whose);
+        }
         o->marks = more;
+        o->whose = more_whose;
         o->marks_cap = cap;
     }
     o->marks[o->nmarks] = *m;
+    o->whose[o->nmarks] = whose;
     if (m->error)
         o->marks[o->nmarks].error = arena_strdup(o->marks_life, m->error);
     o->nmarks++;
@@ -160,6 +183,9 @@ static void settled(struct store_job *job)
         was_refused(o);
     else
         o->refused = 0;
+    for (size_t i = 0; i < s->job.nmarks; i++)
+        if (receiver_settled(&o->receivers, s->whose[i], job->err == OK))
+            give_turns(o, s->whose[i]);
     bool is_left = false;
     for (size_t i = 0; i < s->job.nlanes; i++)
         if (job->err == OK && s->job.ret_left[i] && !o->stopping)
@@ -191,6 +217,7 @@ static void settle(struct outbox *o)
     struct store_settled *lanes = arena_array_of(life, over + 1, struct store_settled);
     s->life = life;
     s->outbox = o;
+    s->whose = o->whose;
     s->lanes = arena_array_of(life, over + 1, struct lane *);
     s->job = (struct store_settle_job){
             .job = {.kind = STORE_JOB_SETTLE, .done = settled},
@@ -211,6 +238,7 @@ static void settle(struct outbox *o)
     }
     o->marks_life = NULL;
     o->marks = NULL;
+    o->whose = NULL;
     o->nmarks = o->marks_cap = 0;
     o->settling = s;
     store_outbox_submit(o->store, &s->job.job);
@@ -224,6 +252,17 @@ static void lane_over(struct lane *l, msec not_before)
     l->settled.release = true;
     l->settled.not_before = not_before;
     l->is_over = true;
+}
+
+/* (6) */
+static void leave_waiting(struct receiver *r, msec not_before)
+{
+    receiver_is_away(r);
+    list_each (pos, &r->waiting) {
+        struct lane *l = list_entry(pos, struct lane, turn);
+        list_remove(&l->turn);
+        lane_over(l, not_before);
+    }
 }
 
 static void failed(struct lane *l, const struct notify_result *r, struct store_mark *mark)
@@ -244,6 +283,8 @@ static void failed(struct lane *l, const struct notify_result *r, struct store_m
     l->settled.attempts++;
     o->stats.failed++;
     lane_over(l, now + wait); /* (3) */
+    if (r->is_away)           /* they did not fail themselves: the shortest wait there is */
+        leave_waiting(l->receiver, now + notify_backoff(0, 0, random_next(o)));
 }
 
 static void answered(const struct notify_result *r, void *arg)
@@ -259,6 +300,7 @@ static void answered(const struct notify_result *r, void *arg)
             .at = wall(o),
     };
     o->flying--;
+    receiver_answered(l->receiver);
     if (r->outcome == NOTIFY_LATER) {
         failed(l, r, &mark);
     } else {
@@ -271,91 +313,47 @@ static void answered(const struct notify_result *r, void *arg)
         l->settled.failing_since = MSEC_NEVER;
         l->at += l->n;
     }
-    add_mark(o, &mark);
+    add_mark(o, &mark, l->receiver);
     if (!l->is_over)
         send_next(l);
+    give_turns(o, l->receiver);
     settle(o);
     pump(o);
 }
 
-/* A message on its way to be sent. */
-struct dispatch {
-    struct arena *life;
-    struct lane *lane;
-    struct notify_message m;
-};
-
-static void build(struct lane *l, struct arena *life, struct notify_message *m)
-{
-    struct outbox *o = l->batch->outbox;
-    *m = (struct notify_message){
-            .key = notify_key(o->notify, life, l->of->owed[l->at].bundle),
-            .method = l->of->method,
-            .target = l->of->target,
-            .owner = l->of->owner,
-            .items = arena_array_of(life, l->n, struct notify_item),
-            .nitems = l->n,
-            .left_out = l->at == 0 ? l->of->left_out : 0,
-            .now = wall(o),
-    };
-    for (size_t i = 0; i < l->n; i++)
-        detail_item(life, &l->of->owed[l->at + i], &m->items[i]);
-}
-
-/* A method whose settings are gone fails like a receiver that is away. */
-static void cannot(struct lane *l, const struct fault *f)
-{
-    struct notify_result r = {.outcome = NOTIFY_LATER, .reason = f->message};
-    answered(&r, l);
-}
-
-static bool is_mail(const char *method)
-{
-    return strcmp(method, "email") == 0 || strcmp(method, "fax") == 0 ||
-           strcmp(method, "phone") == 0;
-}
-
-/* The message is complete. */
-static void dispatch(void *arg)
-{
-    struct dispatch *d = arg;
-    struct lane *l = d->lane;
-    struct outbox *o = l->batch->outbox;
-    struct fault f = {0};
-    notify_sort(d->m.items, d->m.nitems);
-    CRASH_POINT("before_send");
-    if (strcmp(l->of->method, "bulletin") == 0)
-        feeds_write(o->feeds, &d->m, answered, l);
-    else if (notify_can(o->notify, l->of->method, l->of->target, &f) != OK)
-        cannot(l, &f);
-    else
-        notify_deliver(o->notify, &d->m, answered, l);
-    arena_free(d->life);
-}
-
-/* Sends the lane's next message; when there is none it is over: (1). */
-static void send_next(struct lane *l)
+static void send_one(struct lane *l)
 {
     struct outbox *o = l->batch->outbox;
     const struct store_lane *of = l->of;
-    bool enough = l->at > 0 && settings_number(o->o.settings, SETTING_NOTIFY_MAX_PER_DAY) > 0;
-    if (l->at >= of->nowed || enough || o->stopping) {
-        lane_over(l, MSEC_NEVER);
-        return;
-    }
     l->n = 1;
     while (l->at + l->n < of->nowed && of->owed[l->at + l->n].bundle == of->owed[l->at].bundle)
         l->n++;
-    struct arena *life = arena_new(NULL, "message");
-    struct dispatch *d = arena_new_of(life, struct dispatch);
-    d->life = life;
-    d->lane = l;
-    build(l, life, &d->m);
     o->flying++;
-    if (is_mail(of->method))
-        letter_fill(o->store, life, &d->m, &of->owed[l->at], dispatch, d);
+    receiver_sent(l->receiver);
+    struct message_doors doors = {.store = o->store, .notify = o->notify, .feeds = o->feeds};
+    message_send(&doors, of, l->at, l->n, wall(o), answered, l);
+}
+
+static void give_turns(struct outbox *o, struct receiver *r)
+{
+    struct list *first;
+    while (receiver_has_room(&o->receivers, r) && (first = list_first(&r->waiting))) {
+        list_remove(first);
+        send_one(list_entry(first, struct lane, turn));
+    }
+}
+
+/* The lane's next message is to be sent; when there is none it is over: (1). */
+static void send_next(struct lane *l)
+{
+    struct outbox *o = l->batch->outbox;
+    bool enough = l->at > 0 && settings_number(o->o.settings, SETTING_NOTIFY_MAX_PER_DAY) > 0;
+    if (l->at >= l->of->nowed || enough || o->stopping)
+        lane_over(l, MSEC_NEVER);
+    else if (l->at) /* it goes on: so lanes end one by one, and others are claimed meanwhile */
+        list_prepend(&l->receiver->waiting, &l->turn);
     else
-        dispatch(d);
+        list_append(&l->receiver->waiting, &l->turn);
 }
 
 /* ---- claiming ------------------------------------------------------------------------- */
@@ -381,13 +379,19 @@ static void claimed(struct store_job *job)
     for (size_t i = 0; i < b->job.nlanes; i++) {
         struct lane *l = &lanes[i];
         *l = (struct lane){.batch = b, .of = &b->job.lanes[i]};
+        list_init(&l->turn);
+        l->receiver = receiver_take(&o->receivers, l->of->method, l->of->target);
         l->settled.attempts = l->of->attempts;
         l->settled.failing_since = l->of->failing_since;
         list_append(&o->lanes, &l->link);
         o->nlanes++;
     }
+    if (b->job.nfull && !b->job.nlanes)
+        o->full_until = wall(o) + FULL_NAP;
     for (size_t i = 0; i < b->job.nlanes; i++)
         send_next(&lanes[i]);
+    for (size_t i = 0; i < b->job.nlanes; i++)
+        give_turns(o, lanes[i].receiver);
     batch_unref(b);
     settle(o);
     pump(o);
@@ -418,6 +422,7 @@ static void claim(struct outbox *o)
             .nheld = n,
             .life = life,
     };
+    b->job.full = receivers_full(&o->receivers, life, &b->job.nfull);
     o->claiming = true;
     o->stirred = false;
     store_outbox_submit(o->store, &b->job.job);
@@ -432,6 +437,8 @@ static void pump(struct outbox *o)
     msec at = o->stirred ? now : o->next_at;
     if (at < o->not_before)
         at = o->not_before;
+    if (at < o->full_until && o->receivers.full)
+        at = o->full_until;
     if (at <= now && o->nlanes < LANES_MAX) {
         claim(o);
         return;
@@ -511,6 +518,11 @@ enum err outbox_start(struct arena *life, const struct outbox_options *options, 
     o->stirred = true;
     o->next_at = MSEC_NEVER;
     list_init(&o->lanes);
+    /* Enough that no connection waits for us; not more, since what hangs is only let go when it
+     * was not sent: (6). */
+    receivers_init(&o->receivers,
+            2 * (size_t)settings_number(o->o.settings, SETTING_NOTIFY_HOST_CONNECTIONS),
+            RECEIVER_LANES);
     loop_timer_init(&o->timer, due);
     loop_timer_init(&o->settle_again, settle_again);
     CHECK(getrandom(&o->random, sizeof o->random, 0) == (ssize_t)sizeof o->random);
@@ -570,6 +582,13 @@ void outbox_stop(struct outbox *o, msec patience)
     o->stopping = true;
     loop_timer_stop(o->o.loop, &o->timer);
     loop_timer_stop(o->o.loop, &o->settle_again);
+    list_each (pos, &o->lanes) {
+        struct lane *l = list_entry(pos, struct lane, link);
+        if (!list_is_empty(&l->turn)) {
+            list_remove(&l->turn);
+            lane_over(l, MSEC_NEVER);
+        }
+    }
     run_while(o, is_flying, patience);
     if (o->store) {
         settle(o);
@@ -587,6 +606,7 @@ void outbox_free(struct outbox *o)
         feeds_stop(o->feeds);
     list_each (pos, &o->lanes)
         lane_free(list_entry(pos, struct lane, link)); /* claimed anew by the next engine */
+    receivers_done(&o->receivers);
     arena_free(o->marks_life);
 }
 

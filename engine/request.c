@@ -347,7 +347,6 @@ struct request_plan *request_plan_make(
         struct arena *life, const struct request_context *c, const char *verb, const char *text)
 {
     struct planning p = {.life = life, .c = c, .plan = arena_new_of(life, struct request_plan)};
-    list_init(&p.drafts);
     map_init(&p.drafts_by_name);
     buf_init(&p.diagnostics, ANSWER_MAX);
     buf_init(&p.done, ANSWER_MAX);
@@ -369,6 +368,7 @@ struct request_plan *request_plan_make(
         fault_set(&f, ERR_NAME, "there is no request \"%s\"", verb);
         wrong_name(&p, &f);
     }
+    steps_close_up(&p);
     if (c->only_own)
         refuse_foreign(&p);
     if (p.wrong) {

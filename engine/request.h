@@ -17,6 +17,7 @@ struct request_subject {
     bool enable;            /* STATE: the flag it gets */
     bool stop;              /* STATE: it ends now */
     bool note_end;          /* STATE: only its end is known now, in the step's ends_at */
+    bool taken_back;        /* while planning: as if the step had never been */
 };
 
 struct request_plan {

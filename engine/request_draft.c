@@ -28,7 +28,6 @@ struct draft *draft_add(struct planning *p, struct sentinel *s, bool made)
     struct draft *d = arena_new_of(p->life, struct draft);
     d->s = s;
     d->made = made;
-    list_append(&p->drafts, &d->link);
     map_insert(&p->drafts_by_name, &d->by_name, name_hash(s->name));
     return d;
 }
@@ -100,25 +99,24 @@ size_t step_add(struct planning *p, enum store_step_kind kind, struct request_su
     return plan->nsteps++;
 }
 
-static void free_sentinel(void *s)
-{
-    sentinel_free(s);
-}
-
 void step_remove(struct planning *p, size_t step)
 {
+    p->plan->subjects[step].taken_back = true;
+}
+
+void steps_close_up(struct planning *p)
+{
     struct request_plan *plan = p->plan;
-    arena_defer(p->life, free_sentinel, plan->subjects[step].made);
-    size_t behind = plan->nsteps - step - 1;
-    memmove(&plan->steps[step], &plan->steps[step + 1], behind * sizeof plan->steps[0]);
-    memmove(&plan->subjects[step], &plan->subjects[step + 1],
-            behind * sizeof plan->subjects[0]);
-    plan->nsteps--;
-    list_each (pos, &p->drafts) {
-        struct draft *d = list_entry(pos, struct draft, link);
-        if ((d->made || d->stated) && d->step > step)
-            d->step--;
+    size_t n = 0;
+    for (size_t i = 0; i < plan->nsteps; i++) {
+        if (plan->subjects[i].taken_back) {
+            sentinel_free(plan->subjects[i].made);
+            continue;
+        }
+        plan->steps[n] = plan->steps[i];
+        plan->subjects[n++] = plan->subjects[i];
     }
+    plan->nsteps = n;
 }
 
 /* ---- answers ------------------------------------------------------------------------- */

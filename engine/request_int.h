@@ -6,7 +6,6 @@
 #include "engine/request.h"
 
 struct draft {
-    struct list link;
     struct map_node by_name;
     struct sentinel *s; /* made, or known */
     bool made, dropped;
@@ -27,7 +26,6 @@ struct planning {
     struct arena *life;
     const struct request_context *c;
     struct request_plan *plan;
-    struct list drafts;
     struct map drafts_by_name;
     struct buf diagnostics, done; /* what is wrong; what will have been done */
     bool json, wrong;
@@ -43,8 +41,9 @@ struct sentinel *subject_find(struct planning *p, const char *name);
 
 size_t step_add(struct planning *p, enum store_step_kind kind, struct request_subject subject);
 /* Takes a CREATE or REPLACE back; its sentinel stays until the planning is over, for the
- * drafts name it. */
+ * drafts name it, and its place until the steps are closed up, for they know theirs. */
 void step_remove(struct planning *p, size_t step);
+void steps_close_up(struct planning *p); /* the planning is over */
 
 void answer_done(struct planning *p, const struct sentinel *s, const char *what);
 void answer_rest(struct planning *p); /* how many were done and not told one by one */

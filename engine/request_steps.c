@@ -127,7 +127,6 @@ static struct draft *plan_instead(struct planning *p, struct draft *before, stru
     plan->nsteps--;
     d->step = at;
     map_remove(&p->drafts_by_name, &before->by_name);
-    list_remove(&before->link);
     sentinel_free(before->s);
     return d;
 }

@@ -131,6 +131,7 @@ struct notify_result {
     enum notify_outcome outcome;
     const char *reason; /* for people; NULL when accepted */
     msec retry_after;   /* the receiver asked for this pause; 0: it did not */
+    bool is_away;       /* LATER: there was no answer at all; others would get none either */
 };
 
 typedef void notify_done_fn(const struct notify_result *r, void *arg);

@@ -15,6 +15,9 @@
 
 static const msec patience = 10 * MSEC_PER_SECOND;
 
+/* Making a cluster takes seconds, on a busy machine many. */
+static const msec making_patience = MSEC_PER_MINUTE;
+
 /* Recovery after a crash replays at most a few hundred megabytes; a slow disk needs minutes. */
 static const msec recovery_patience = 10 * MSEC_PER_MINUTE;
 
@@ -40,11 +43,33 @@ static void attach(struct arena *life, struct embedded *e, const struct dirlock_
     e->conninfo = conninfo_for(life, e->run_dir);
 }
 
+static bool is_made(const struct embedded *e)
+{
+    char path[4096];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/pg/PG_VERSION", e->data);
+    return stat(path, &st) == 0;
+}
+
+static enum err no_answer(const struct embedded *e, long pid, bool made, struct fault *f)
+{
+    enum err r =
+            made ? fault_set(f, ERR_STORE,
+                           "the database of the running engine, process %ld, does not "
+                           "answer",
+                           pid)
+                 : fault_set(f, ERR_STORE,
+                           "the running engine, process %ld, has not made its database yet",
+                           pid);
+    fault_hint(f, "See what the engine says; \"%s/pg.log\" is the server's log.", e->data);
+    return r;
+}
+
 /* Either the lock is ours (lock_fd), or a running engine's server answers. */
 static enum err settle(struct arena *life, struct embedded *e, struct fault *f)
 {
     bool is_engine = e->options->role == STORE_ENGINE;
-    msec until = clock_mono(&clock_system) + patience;
+    msec begun = clock_mono(&clock_system), until = begun + patience;
     for (msec nap = 5;; nap = nap < 100 ? nap * 2 : nap) {
         struct dirlock_holder h;
         enum err r = dirlock_try(e->data, f, &e->lock_fd, &h);
@@ -58,17 +83,12 @@ static enum err settle(struct arena *life, struct embedded *e, struct fault *f)
             attach(life, e, &h);
             return OK;
         }
-        if (clock_mono(&clock_system) >= until) {
-            if (!h.is_engine || is_engine)
-                return r;
-            r = fault_set(f, ERR_STORE,
-                    "the database of the running engine, process %ld, does not "
-                    "answer",
-                    h.pid);
-            fault_hint(
-                    f, "See what the engine says; \"%s/pg.log\" is the server's log.", e->data);
-            return r;
-        }
+        bool made = is_made(e);
+        msec now = clock_mono(&clock_system);
+        if (h.is_engine && !is_engine && !made && now - begun < making_patience)
+            until = now + patience; /* its server is started afterwards */
+        if (now >= until)
+            return !h.is_engine || is_engine ? r : no_answer(e, h.pid, made, f);
         pause_ms(nap);
     }
 }

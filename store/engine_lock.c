@@ -7,6 +7,8 @@
  *      own old session is over, and what that session was about to commit is decided.
  *  (2) An engine that finds another signature in the row never writes again: what it knows
  *      of the database is out of date.
+ *  (3) Every login can take an advisory lock.  One that may not sign the row is no engine: its
+ *      session is ended where we may do that, and else named.
  */
 #include "store/store_int.h"
 #include "base/crash.h"
@@ -17,6 +19,9 @@
 #include <unistd.h>
 
 static const msec patience = 10 * MSEC_PER_SECOND;
+
+/* A command holds the lock, shared, for the length of one statement. */
+static const msec longest_look = 2 * MSEC_PER_SECOND;
 
 struct holder {
     bool known;
@@ -68,42 +73,101 @@ static enum err busy(const struct holder *h, const struct store *s, struct fault
     return e;
 }
 
-static enum err try_lock(struct conn *c, struct fault *f, bool *ret_mine, int64_t *ret_backend)
+struct hold {        /* of the lock, by another session */
+    int64_t backend; /* 0: nobody's */
+    bool is_whole;   /* not shared: not a command that looks */
+    bool by_engine;  /* or by somebody who could be one */
+    char role[64];
+};
+
+static enum err find_hold(struct conn *c, struct fault *f, struct hold *ret)
+{
+    RESULT r = NULL;
+    *ret = (struct hold){0};
+    enum err e = conn_run(c, SQL_ENGINE_HOLDER, NULL, f, &r);
+    if (e || PQntuples(r) == 0)
+        return e;
+    ret->backend = result_int(r, 0, 0);
+    ret->is_whole = PQgetvalue(r, 0, 1)[0] == 't';
+    ret->by_engine = PQgetvalue(r, 0, 2)[0] == 't';
+    snprintf(ret->role, sizeof ret->role, "%s", PQgetvalue(r, 0, 3));
+    return OK;
+}
+
+static enum err try_lock(struct conn *c, struct fault *f, bool *ret_mine, struct hold *ret_hold)
 {
     RESULT lock = NULL;
-    RESULT holder = NULL;
     enum err e = conn_run(c, SQL_ENGINE_LOCK, NULL, f, &lock);
     if (e)
         return e;
     *ret_mine = PQgetvalue(lock, 0, 0)[0] == 't';
-    *ret_backend = 0;
-    if (*ret_mine)
-        return OK;
-    e = conn_run(c, SQL_ENGINE_HOLDER, NULL, f, &holder);
-    if (!e && PQntuples(holder) > 0)
-        *ret_backend = result_int(holder, 0, 0);
+    *ret_hold = (struct hold){0};
+    return *ret_mine ? OK : find_hold(c, f, ret_hold);
+}
+
+static enum err end_session(struct conn *c, int64_t backend, struct fault *f)
+{
+    SCRATCH struct arena *scratch = arena_new(NULL, "end");
+    PARAMS(p, scratch);
+    params_int(&p, backend);
+    return conn_run(c, SQL_END_BACKEND, &p, f, NULL);
+}
+
+static enum err held_by_stranger(const struct hold *h, const struct store *s, struct fault *f)
+{
+    enum err e = fault_set(f, ERR_BUSY,
+            "the login \"%.63s\", which is no engine, holds the engine's lock of %s", h->role,
+            store_describe(s));
+    fault_hint(f, "End its session: SELECT pg_terminate_backend(%lld), as a superuser.",
+            (long long)h->backend);
     return e;
+}
+
+/* (3) */
+static enum err end_stranger(
+        struct conn *c, const struct hold *h, const struct store *s, struct fault *f)
+{
+    struct fault why;
+    enum err e = end_session(c, h->backend, &why);
+    if (!e || c->trouble != CONN_REFUSED) {
+        *f = why;
+        return e;
+    }
+    return held_by_stranger(h, s, f);
 }
 
 enum err engine_lock_take(struct conn *c, struct store *s, struct fault *f)
 {
-    msec until = clock_mono(&clock_system) + patience;
+    msec begun = clock_mono(&clock_system);
     for (;; pause_ms(50)) {
         bool mine;
-        int64_t backend;
+        struct hold hold;
         struct holder h;
-        enum err e = try_lock(c, f, &mine, &backend);
+        enum err e = try_lock(c, f, &mine, &hold);
         if (!e && mine)
             return OK;
         if (!e)
             e = read_row(c, f, &h);
+        msec waited = clock_mono(&clock_system) - begun;
+        bool is_stranger = hold.backend && !hold.by_engine;
+        if (!e && is_stranger && (hold.is_whole || waited > longest_look))
+            e = end_stranger(c, &hold, s, f);
         if (e)
             return e;
         /* A command holds it shared for a moment; a dead engine's session ends by itself. */
-        bool will_pass = !backend || is_dead_here(&h);
-        if (!will_pass || clock_mono(&clock_system) >= until)
-            return busy(&h, s, f);
+        bool will_pass = !hold.backend || !hold.is_whole || is_stranger || is_dead_here(&h);
+        if (!will_pass || waited >= patience)
+            return is_stranger ? held_by_stranger(&hold, s, f) : busy(&h, s, f);
     }
+}
+
+enum err engine_lock_is_held(struct conn *c, struct fault *f, bool *ret_held)
+{
+    struct hold hold;
+    enum err e = find_hold(c, f, &hold);
+    if (!e)
+        *ret_held = hold.backend && hold.is_whole && hold.by_engine;
+    return e;
 }
 
 enum err engine_lock_sign(struct conn *c, struct store *s, struct fault *f)
@@ -122,27 +186,25 @@ enum err engine_lock_sign(struct conn *c, struct store *s, struct fault *f)
     return e;
 }
 
-static enum err end_old_session(struct conn *c, int64_t backend)
-{
-    SCRATCH struct arena *scratch = arena_new(NULL, "end");
-    PARAMS(p, scratch);
-    params_int(&p, backend);
-    return conn_run(c, SQL_END_BACKEND, &p, NULL, NULL);
-}
-
 enum err engine_lock_regain(struct conn *c, const struct store *s, int old_backend,
         struct fault *f, int64_t *ret_job)
 {
     bool mine = false;
+    struct hold hold = {0};
     struct holder h = {0};
     for (int tries = 0; tries < 50; tries++) { /* (1) */
-        int64_t backend;
-        enum err e = try_lock(c, f, &mine, &backend);
-        if (!e && !mine && backend == old_backend)
-            e = end_old_session(c, backend);
+        enum err e = try_lock(c, f, &mine, &hold);
+        if (!e && !mine && hold.backend == old_backend)
+            e = end_session(c, hold.backend, f);
+        bool is_stranger = hold.backend && hold.is_whole && !hold.by_engine;
+        if (!e && is_stranger && end_session(c, hold.backend, f) != OK) {
+            if (c->trouble != CONN_REFUSED)
+                return f->code;
+            break; /* we may not: it is named */
+        }
         if (e)
             return e;
-        if (mine || backend != old_backend)
+        if (mine || (hold.backend != old_backend && !is_stranger))
             break;
         pause_ms(50);
     }
@@ -159,7 +221,8 @@ enum err engine_lock_regain(struct conn *c, const struct store *s, int old_backe
     }
     if (!mine) {
         c->trouble = CONN_WAIT;
-        return fault_set(f, ERR_STORE, "another session holds the engine's lock");
+        return fault_set(f, ERR_STORE, "another session, of \"%.63s\", holds the engine's lock",
+                hold.role);
     }
     *ret_job = h.job;
     return OK;

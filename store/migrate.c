@@ -133,20 +133,55 @@ static enum err step(struct conn *c, bool quiet, msec now, struct fault *f, bool
     return e;
 }
 
+/* Whether somebody is at it: the schema is not there at all, a step is under way, or one was
+ * made while we looked. */
+static enum err is_under_way(struct conn *c, size_t applied, struct fault *f, bool *ret_is)
+{
+    *ret_is = applied == 0;
+    for (int looks = 0; looks < 3 && !*ret_is; looks++) {
+        RESULT r = NULL;
+        size_t now = 0;
+        pause_ms(20); /* between two steps nobody holds the lock */
+        enum err e = conn_run(c, SQL_MIGRATION_TRY, NULL, f, &r);
+        if (!e)
+            e = look(c, f, &now);
+        if (e)
+            return e;
+        *ret_is = PQgetvalue(r, 0, 0)[0] != 't' || now != applied;
+    }
+    return OK;
+}
+
+/* The schema is not ours to change. */
+static enum err say_older(struct conn *c, size_t applied, struct fault *f)
+{
+    int has = applied ? migrations[applied - 1].number : 0,
+        needs = migrations[migration_count - 1].number;
+    bool under_way;
+    enum err e = is_under_way(c, applied, f, &under_way);
+    if (e)
+        return e;
+    if (under_way) {
+        e = fault_set(f, ERR_BUSY,
+                "the running engine is bringing its database to schema %d, it is at %d", needs,
+                has);
+        fault_hint(f, "Try again in a moment.");
+        return e;
+    }
+    e = fault_set(f, ERR_STORE, "the running engine uses schema %d, this vigil needs schema %d",
+            has, needs);
+    fault_hint(f, "Stop the engine and start it again with this vigil.");
+    return e;
+}
+
 enum err migrate(struct conn *c, bool may_change, bool quiet, msec now, struct fault *f)
 {
     size_t applied;
     enum err e = look(c, f, &applied);
     if (e || applied == migration_count)
         return e;
-    if (!may_change) {
-        e = fault_set(f, ERR_STORE,
-                "the running engine uses schema %d, this vigil needs schema %d",
-                applied ? migrations[applied - 1].number : 0,
-                migrations[migration_count - 1].number);
-        fault_hint(f, "Stop the engine and start it again with this vigil.");
-        return e;
-    }
+    if (!may_change)
+        return say_older(c, applied, f);
     for (bool done = false; !e && !done;)
         e = step(c, quiet, now, f, &done);
     return e;

@@ -11,6 +11,9 @@
 
 static const msec connect_within = 15 * MSEC_PER_SECOND;
 
+/* How long a command waits for an engine that is just making the database. */
+static const msec patience = 10 * MSEC_PER_SECOND;
+
 static const char *dup_or_null(struct arena *life, const char *s)
 {
     return s ? arena_strdup(life, s) : NULL;
@@ -136,12 +139,35 @@ enum err store_connect(struct store *s, struct fault *f)
     return conn_open(&s->conn, &t, connect_within, f);
 }
 
+static bool has_no_database(const struct fault *f)
+{
+    return strstr(f->message, "database") && strstr(f->message, "does not exist");
+}
+
+/* The engine whose server it is makes it in this very moment. */
+static enum err wait_for_database(struct store *s, struct fault *f)
+{
+    msec until = clock_mono(&clock_system) + patience;
+    for (;; pause_ms(50)) {
+        enum err e = store_connect(s, f);
+        if (!e || !has_no_database(f))
+            return e;
+        if (clock_mono(&clock_system) < until)
+            continue;
+        e = fault_set(f, ERR_STORE, "the running engine has not made its database yet");
+        fault_hint(f, "Try again in a moment; if that does not help see what the engine says.");
+        return e;
+    }
+}
+
 /* A new cluster has no database "vigil" yet.  Interrupted here, the next one makes it. */
 static enum err connect_private(struct store *s, struct fault *f)
 {
     enum err e = store_connect(s, f);
-    if (!e || s->engine_running || !strstr(f->message, "does not exist"))
+    if (!e || !has_no_database(f))
         return e;
+    if (s->engine_running)
+        return wait_for_database(s, f);
     struct conn_target t;
     store_target(s, &t);
     t.dbname = "postgres";
@@ -168,9 +194,21 @@ static enum err find_engine(struct store *s, struct fault *f)
 {
     RESULT r = NULL;
     enum err e = conn_run(&s->conn, SQL_COMMAND_LOCK, NULL, f, &r);
-    if (!e)
-        s->engine_running = PQgetvalue(r, 0, 0)[0] != 't';
+    if (!e && PQgetvalue(r, 0, 0)[0] != 't')
+        e = engine_lock_is_held(&s->conn, f, &s->engine_running);
     return e;
+}
+
+/* An engine that is just making or changing the schema is waited for. */
+static enum err bring_up_to_date(struct store *s, struct fault *f)
+{
+    msec until = clock_mono(&clock_system) + patience;
+    for (;; pause_ms(50)) {
+        enum err e = migrate(&s->conn, !s->engine_running, s->options.quiet,
+                clock_wall(s->options.clock), f);
+        if (e != ERR_BUSY || clock_mono(&clock_system) >= until)
+            return e;
+    }
 }
 
 static enum err enter(struct store *s, struct fault *f)
@@ -181,8 +219,7 @@ static enum err enter(struct store *s, struct fault *f)
     if (!e && s->options.role == STORE_ENGINE) /* first: a running engine's schema stays */
         e = engine_lock_take(&s->conn, s, f);
     if (!e && !s->options.bare)
-        e = migrate(&s->conn, !s->engine_running, s->options.quiet,
-                clock_wall(s->options.clock), f);
+        e = bring_up_to_date(s, f);
     if (!e && s->options.role == STORE_ENGINE)
         new_session(s->session);
     if (!e && s->options.role == STORE_ENGINE && !s->options.bare)

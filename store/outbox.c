@@ -206,6 +206,11 @@ static enum err claim_lanes(struct conn *c, struct store_claim_job *job, const s
         const char *session, struct arena *scratch, struct fault *f)
 {
     RESULT r = NULL;
+    BUF(full, ARRAY_BYTES);
+    array_begin(&full);
+    for (size_t i = 0; i < job->nfull; i++)
+        array_text(&full, scratch, job->full[i]);
+    array_end(&full);
     PARAMS(p, scratch);
     params_time(&p, job->now);
     params_text(&p, session);
@@ -213,6 +218,7 @@ static enum err claim_lanes(struct conn *c, struct store_claim_job *job, const s
     params_int(&p, job->most_a_day);
     params_text(&p, h->day);
     params_int(&p, job->gather);
+    params_text(&p, buf_text(&full));
     enum err e = conn_run(c, SQL_CLAIM, &p, f, &r);
     if (e)
         return e;
@@ -383,25 +389,43 @@ static enum err mark(struct conn *c, const struct store_settle_job *job, struct 
     return e;
 }
 
-/* Which of the job's lanes the statement names; `which` is one flag a lane. */
-static enum err find_lanes(struct conn *c, enum statement st,
-        const struct store_settle_job *job, const char *session, struct arena *scratch,
-        struct fault *f, bool *which)
+static enum err ask_lanes(struct conn *c, enum statement st, const char *ids,
+        const char *session, struct arena *scratch, struct fault *f, PGresult **ret_answer)
 {
+    PARAMS(p, scratch);
+    params_text(&p, ids);
+    params_text(&p, session);
+    return conn_send(c, st, &p, scratch, f, ret_answer);
+}
+
+static void note_lanes(const struct store_settle_job *job, const PGresult *r, bool *which)
+{
+    for (int row = 0; row < PQntuples(r); row++)
+        for (size_t i = 0; i < job->nlanes; i++)
+            which[i] = which[i] || job->lanes[i].id == result_int(r, row, 0);
+}
+
+/* Which of the job's lanes we have locked, and which are ours, locked by us or not: (1). */
+static enum err lock_lanes(struct conn *c, const struct store_settle_job *job,
+        const char *session, struct arena *scratch, struct fault *f, bool *locked, bool *there)
+{
+    PGresult **answers = arena_array_of(scratch, 2, PGresult *);
     BUF(ids, ARRAY_BYTES);
-    RESULT r = NULL;
     array_begin(&ids);
     for (size_t i = 0; i < job->nlanes; i++)
         array_int(&ids, job->lanes[i].id);
     array_end(&ids);
-    PARAMS(p, scratch);
-    params_text(&p, buf_text(&ids));
-    params_text(&p, session);
-    enum err e = conn_run(c, st, &p, f, &r);
-    for (int row = 0; !e && row < PQntuples(r); row++)
-        for (size_t i = 0; i < job->nlanes; i++)
-            which[i] = which[i] || job->lanes[i].id == result_int(r, row, 0);
-    return e;
+    const char *text = buf_text(&ids);
+    enum err e = ask_lanes(c, SQL_LANES_LOCK, text, session, scratch, f, &answers[0]);
+    if (!e)
+        e = ask_lanes(c, SQL_LANES_THERE, text, session, scratch, f, &answers[1]);
+    if (!e)
+        e = conn_settle(c, f);
+    if (e)
+        return e;
+    note_lanes(job, answers[0], locked);
+    note_lanes(job, answers[1], there);
+    return OK;
 }
 
 static enum err settle_lanes(struct conn *c, const struct store_settle_job *job,
@@ -443,11 +467,9 @@ static enum err settle(struct conn *c, struct store_settle_job *job, const char 
     bool *locked = arena_array_of(scratch, job->nlanes + 1, bool);
     enum err e = mark(c, job, scratch, f);
     if (!e && job->nlanes)
-        e = find_lanes(c, SQL_LANES_LOCK, job, session, scratch, f, locked); /* (1) */
+        e = lock_lanes(c, job, session, scratch, f, locked, there);
     if (!e && job->nlanes)
         e = settle_lanes(c, job, locked, scratch, f); /* (2) */
-    if (!e && job->nlanes)
-        e = find_lanes(c, SQL_LANES_THERE, job, session, scratch, f, there);
     for (size_t i = 0; !e && i < job->nlanes; i++)
         job->ret_left[i] = there[i] && !locked[i]; /* one that is gone needs nothing more */
     return e;

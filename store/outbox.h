@@ -52,6 +52,10 @@ struct store_claim_job {
     unsigned most_lanes;
     const int64_t *held; /* lanes this engine still works on */
     size_t nheld;
+    /* Receivers whose lanes are passed over: each what stands before the path of a target that
+     * is a URL, else the method. */
+    const char *const *full;
+    size_t nfull;
     struct arena *life; /* for the results */
     struct store_lane *lanes;
     size_t nlanes;

@@ -1,6 +1,8 @@
 /* The outbox's thread: a connection that claims, settles and hears of what is newly owed.
  *
- *  (1) Jobs are done one at a time, in order, each in a transaction of its own.
+ *  (1) Jobs are done one at a time, in order, each in a transaction of its own; but what
+ *      settles goes before what claims: until it is committed a kill repeats what people were
+ *      told.
  *  (2) A job whose connection was lost is done again on the next one: every one of them may
  *      be done twice.
  *  (3) While the database is away, jobs wait; the writer is who says so to people and who
@@ -76,13 +78,23 @@ static void woken(struct loop_waker *waker)
     give_back(container_of(waker, struct store_outbox, waker));
 }
 
+/* What it stands before: (1). */
+static struct list *place_of(struct store_outbox *o, const struct store_job *job)
+{
+    list_each (l, &o->queue)
+        if (job->kind == STORE_JOB_SETTLE &&
+                list_entry(l, struct store_job, link)->kind == STORE_JOB_CLAIM)
+            return l;
+    return &o->queue;
+}
+
 void store_outbox_submit(struct store_outbox *o, struct store_job *job)
 {
     job->err = OK;
     job->fault = (struct fault){0};
     atomic_fetch_add(&o->pending, 1);
     lock_take(&o->lock);
-    list_append(&o->queue, &job->link);
+    list_append(place_of(o, job), &job->link);
     lock_release(&o->lock);
     wake_thread(o);
 }
@@ -135,12 +147,15 @@ static enum err attempt(struct store_outbox *o, struct store_job *job)
     SCRATCH struct arena *scratch = arena_new(NULL, "outbox");
     if (job->kind == STORE_JOB_SETTLE)
         CRASH_POINT("before_settle");
-    enum err e = conn_run(&o->conn, SQL_BEGIN, NULL, f, NULL);
+    enum err e = conn_pipeline(&o->conn, true, f);
+    if (!e)
+        e = conn_run(&o->conn, SQL_BEGIN, NULL, f, NULL);
     if (!e)
         e = outbox_apply(&o->conn, job, o->store->session, scratch, f);
     CRASH_POINT("before_outbox_commit");
     if (!e)
         e = conn_run(&o->conn, SQL_COMMIT, NULL, f, NULL);
+    e = e ? e : conn_pipeline(&o->conn, false, f);
     CRASH_POINT("after_outbox_commit");
     if (job->kind == STORE_JOB_SETTLE)
         CRASH_POINT("after_settle");

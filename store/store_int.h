@@ -241,6 +241,8 @@ void store_target(const struct store *s, struct conn_target *ret_target);
 
 /* ---- engine_lock.c ---- */
 MUST_USE enum err engine_lock_take(struct conn *c, struct store *s, struct fault *f);
+/* By an engine, or somebody who could be one. */
+MUST_USE enum err engine_lock_is_held(struct conn *c, struct fault *f, bool *ret_held);
 MUST_USE enum err engine_lock_sign(struct conn *c, struct store *s, struct fault *f);
 /* After a loss: takes the lock again from our own dead connection, and reads the number of
  * the newest committed job.  ERR_BUSY: another engine has taken over, for good. */

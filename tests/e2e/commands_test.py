@@ -582,4 +582,72 @@ def _():
         contains(n.run("graph", code=2).stderr, "vigil run")
 
 
+def maintenance(v, query):
+    """As an operator would, beside the database of Vigil in its private server."""
+    with open(os.path.join(v.data, "lock")) as f:
+        socket_dir = f.read().split("\n")[1]
+    subprocess.run(["psql", "-XAtq", "-h", socket_dir, "-U", "vigil", "-d", "postgres", "-c", query],
+                   check=True, stdout=subprocess.DEVNULL)
+
+
+@test("a command given while the engine is just making its database waits for it")
+def _():
+    with Vigil() as v:
+        v.start()
+        maintenance(v, "ALTER DATABASE vigil ALLOW_CONNECTIONS false")
+        maintenance(v, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'vigil'")
+        maintenance(v, "ALTER DATABASE vigil RENAME TO not_yet")
+        maintenance(v, "ALTER DATABASE not_yet ALLOW_CONNECTIONS true")
+        later = threading.Timer(1, maintenance, (v, "ALTER DATABASE not_yet RENAME TO vigil"))
+        later.start()
+        begun = time.monotonic()
+        contains(v.run("list").stderr, "no sentinels yet")
+        assert time.monotonic() - begun >= 0.9, "it did not wait"
+        later.join()
+    with Vigil() as v:  # and the whole of it, from nothing
+        v.start(wait=False)
+        wait_until(lambda: os.path.exists(os.path.join(v.data, "lock")))
+        while not v.is_up():
+            contains(v.run("list").stderr, "no sentinels yet")
+        v.stop()
+
+
+def hold_engine_lock(user, database, how):
+    """A session that has the engine's lock, as every login can."""
+    session = subprocess.Popen(["psql", "-XAtq", "-h", pg().home, "-U", user, "-d", database],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    session.stdin.write(f"SELECT {how}(1447642953, 2); SELECT 'held';\n")
+    session.stdin.flush()
+    while session.stdout.readline().strip() != "held":
+        pass
+    return session
+
+
+@test("a login that is no engine cannot keep the engine out by holding its lock")
+def _():
+    server = pg()
+    db = server.database()
+    name = db.rsplit("/", 1)[1]
+    server.psql("postgres", "CREATE ROLE mallory LOGIN; CREATE ROLE plain_engine LOGIN")
+    for how in ("pg_advisory_lock", "pg_advisory_lock_shared"):
+        with Vigil(db=db) as v:
+            holder = hold_engine_lock("mallory", name, how)
+            equal(v.run("list").returncode, 0)  # nor does it look like an engine
+            v.start()  # ours may end the session of another
+            v.stop()
+            holder.kill()
+            holder.wait()
+    db = server.database()
+    name = db.rsplit("/", 1)[1]
+    server.psql("postgres", f"GRANT CREATE ON DATABASE {name} TO plain_engine")
+    with Vigil(db=db.replace("//vigil@", "//plain_engine@")) as v:
+        holder = hold_engine_lock("mallory", name, "pg_advisory_lock")
+        v.start(wait=False)
+        equal(v.engine.wait(30 * SLOW), 2)
+        v.engine = None
+        contains(v.output(), 'the login "mallory", which is no engine, holds the engine\'s lock')
+        contains(v.output(), "pg_terminate_backend")
+        holder.kill()
+        holder.wait()
+
 main()

@@ -423,6 +423,73 @@ TEST(apart, "a receiver that is away does not keep others from what is theirs")
                         strcmp(sents[k].key, sents[i].key) < 0);
 }
 
+/* So many lanes more to so many paths of a host, each owing what `s` has found. */
+static void owe_paths(const struct watched *s, const char *host, int count)
+{
+    sql(&w.x, arena_printf(w.life,
+                      "INSERT INTO vigil_kb.lane (owner, sentinel_id, method, target, next_at)"
+                      " SELECT 'ann', %lld, 'webhook', '%s' || g, vigil_kb.ts(%lld)"
+                      " FROM generate_series(1, %d) g",
+                      (long long)s->id, host, (long long)w.x.clock.wall - 1000, count));
+    sql(&w.x, arena_printf(w.life,
+                      "INSERT INTO vigil_kb.notification (change_id, sentinel_id, at, method,"
+                      " target, lane_id, state, next_try_at) SELECT (SELECT max(id) FROM"
+                      " vigil_kb.change WHERE sentinel_id = %lld), %lld, l.next_at, l.method,"
+                      " l.target, l.id, 'pending', l.next_at FROM vigil_kb.lane l"
+                      " WHERE l.target ~ '^%s[0-9]+$'",
+                      (long long)s->id, (long long)s->id, host));
+}
+
+static long long sent_to(const char *host)
+{
+    return sql_int(&w.x, arena_printf(w.life,
+                                 "SELECT count(*) FROM vigil.notifications WHERE state ="
+                                 " 'sent' AND starts_with(target, '%s')",
+                                 host));
+}
+
+TEST(hanging, "a host that hangs with a thousand lanes does not delay what others get")
+{
+    forget();
+    struct watched h = watch("beside", "http://here2/", 0, false, 1);
+    change(&h);
+    hanging = "http://hangs/";
+    owe_paths(&h, "http://hangs/", 1000);
+    settle();
+    EXPECT_INT(nhung, 1); /* it is not known yet: one at a time */
+    for (int i = 0; i < 3; i++) {
+        long long before = sent_to("http://here2/");
+        change_for(&h, w.x.clock.wall);
+        pass(2 * MSEC_PER_SECOND, MSEC_PER_SECOND);
+        EXPECT_INT(sent_to("http://here2/"), before + 1);
+        /* Those that were waiting for it give their places to others of its lanes. */
+        time_out();
+        pass(2 * MSEC_PER_SECOND, MSEC_PER_SECOND);
+    }
+    EXPECT(sql_int(&w.x, "SELECT count(*) FROM vigil_kb.lane WHERE claimed_by IS NOT NULL") <
+            200);
+    hanging = NULL; /* it is back */
+    time_out();
+    pass(3 * MSEC_PER_MINUTE, 10 * MSEC_PER_SECOND);
+    EXPECT_INT(sent_to("http://hangs/"), 1000);
+}
+
+TEST(slowly, "a receiver gets one message, and more at once only as they are recorded")
+{
+    forget();
+    struct watched k = watch("slow", "http://here3/", 0, false, 1);
+    change(&k);
+    silent = true;
+    owe_paths(&k, "http://many/", 100);
+    settle();
+    EXPECT_INT(nwaiting, 1); /* what a kill would repeat now */
+    silent = false;
+    loop_timer_set(w.x.loop, &w.answers, 0);
+    settle();
+    EXPECT_INT(sent_to("http://many/"), 100);
+    EXPECT_INT(nsents, 101);
+}
+
 TEST(over, "and nothing is left behind")
 {
     close_world();

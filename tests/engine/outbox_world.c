@@ -17,7 +17,9 @@ static struct waiting {
     void *arg;
     struct notify_result result;
 } waiting[512];
-size_t nwaiting;
+static struct waiting hung[64];
+size_t nwaiting, nhung;
+const char *hanging;
 bool silent;
 struct world w;
 
@@ -28,6 +30,16 @@ static void answer_all(struct loop_timer *t)
     struct waiting now[512];
     memcpy(now, waiting, n * sizeof *now);
     nwaiting -= n;
+    for (size_t i = 0; i < n; i++)
+        now[i].done(&now[i].result, now[i].arg);
+}
+
+void time_out(void)
+{
+    size_t n = nhung;
+    struct waiting now[countof(hung)];
+    memcpy(now, hung, n * sizeof *now);
+    nhung = 0;
     for (size_t i = 0; i < n; i++)
         now[i].done(&now[i].result, now[i].arg);
 }
@@ -47,6 +59,13 @@ void notify_deliver(
         size_t len = strlen(s->items);
         snprintf(s->items + len, sizeof s->items - len, "%s%s:%s", i ? " " : "",
                 m->items[i].sentinel, notify_kind_name(m->items[i].kind));
+    }
+    if (hanging && strncmp(m->target, hanging, strlen(hanging)) == 0) {
+        CHECK(nhung < countof(hung));
+        hung[nhung++] = (struct waiting){.done = done,
+                .arg = arg,
+                .result = {.outcome = NOTIFY_LATER, .reason = "timed out", .is_away = true}};
+        return;
     }
     struct waiting *a = &waiting[nwaiting++];
     *a = (struct waiting){.done = done, .arg = arg, .result.outcome = NOTIFY_ACCEPTED};
@@ -134,7 +153,8 @@ void settle(void)
         loop_timer_set(w.x.loop, &tick, 5);
         loop_run_once(w.x.loop);
         outbox_stats_get(w.outbox, &s);
-    } while (s.busy && !(silent && nwaiting) && clock_mono(&clock_system) < until);
+    } while (s.busy && !(silent && nwaiting) && !(nhung && !s.asking && s.flying == nhung) &&
+             clock_mono(&clock_system) < until);
     loop_timer_stop(w.x.loop, &tick);
 }
 

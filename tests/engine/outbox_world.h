@@ -19,8 +19,12 @@ struct sent {
 };
 extern struct sent sents[SENT_MAX];
 extern size_t nsents;
-extern size_t nwaiting; /* sent and not answered */
-extern bool silent;     /* nobody answers any more */
+extern size_t nwaiting;     /* sent and not answered */
+extern bool silent;         /* nobody answers any more */
+extern const char *hanging; /* targets that begin like this do not answer */
+extern size_t nhung;        /* sent to them */
+/* What was sent to them has waited too long. */
+void time_out(void);
 
 extern struct world {
     struct fixture x;

@@ -271,4 +271,29 @@ TEST(replace_twice, "of two definitions of one name in one request the last word
     over();
 }
 
+TEST(taken_back, "what a file creates and drops again leaves nothing, however much it is")
+{
+    enum { MANY = 20000 }; /* each used to move all that stood behind it */
+    fresh();
+    install("CREATE SENTINEL old USING http://x.org/ MONITOR links");
+    BUF(text, 64 << 20);
+    for (int i = 0; i < MANY; i++)
+        buf_printf(&text, "CREATE SENTINEL s%d USING http://x.org/%d MONITOR links;", i, i);
+    buf_puts(&text, "CREATE OR REPLACE SENTINEL old USING http://x.org/ MONITOR images;");
+    for (int i = 0; i < MANY; i++)
+        if (i != 7)
+            buf_printf(&text, "DROP SENTINEL s%d;", i);
+    buf_puts(&text, "CREATE OR REPLACE SENTINEL s7 USING http://x.org/ MONITOR images;");
+    buf_puts(&text, "CREATE SENTINEL s8 USING http://x.org/8 MONITOR links; DROP SENTINEL old");
+    struct request_plan *p = ask("add", buf_text(&text));
+    REQUIRE(p->exit_code == 0 && p->nsteps == 3);
+    EXPECT_TEXT(p->steps[0].name, "s7");
+    EXPECT_TEXT(p->steps[0].monitor, "images");
+    EXPECT_TEXT(p->steps[1].name, "s8");
+    EXPECT(p->steps[2].kind == STORE_STEP_DROP);
+    EXPECT_TEXT(p->steps[2].name, "old");
+    carry_out(p);
+    over(); /* which used to free them twice */
+}
+
 TEST_MAIN()
