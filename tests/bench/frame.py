@@ -27,6 +27,7 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("VIGIL_BENCH_BUILD", os.path.join(TOP, "build-release"))
 RESULTS = os.environ.get("VIGIL_BENCH_RESULTS", os.path.join(TOP, "docs", "bench"))
 os.environ.setdefault("VIGIL", os.path.join(BUILD, "engine", "vigil"))
+os.environ.setdefault("VIGIL_TEST_PLACE", "/tmp")  # a disk is part of what is measured
 sys.path.insert(0, os.path.join(TOP, "tests", "e2e"))
 from harness import VIGIL, Postgres, Vigil, wait_until  # noqa: E402, F401
 

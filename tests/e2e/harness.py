@@ -122,7 +122,12 @@ def contains(text, part):
 
 
 def roomy_place():
-    """Databases made, copied and removed are mostly waiting for a disk; memory will do."""
+    """Databases made, copied and removed are mostly waiting for a disk; memory will do.
+
+    VIGIL_TEST_PLACE is for those who want to know what a disk does.
+    """
+    if "VIGIL_TEST_PLACE" in os.environ:
+        return os.environ["VIGIL_TEST_PLACE"]
     with contextlib.suppress(OSError):
         shm = os.statvfs("/dev/shm")
         if (os.access("/dev/shm", os.W_OK) and not shm.f_flag & os.ST_NOEXEC
