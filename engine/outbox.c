@@ -6,7 +6,7 @@
  *      accepted or given up: the order in a lane is kept.
  *  (2) What was accepted is settled at once when nothing is being settled, and together with
  *      what was accepted meanwhile when something is; so a kill repeats little, and load does
- *      not wait for the disk.  How much may be under way meanwhile, receivers.h says.
+ *      not wait for the disk.
  *  (3) A failed lane is left alone as notify_backoff says; its next message waits with it.
  *  (4) All times are the engine's clock.
  *  (5) What the database refuses (not: what it cannot do just now) is asked again, but later
@@ -65,7 +65,6 @@ struct settling {
     struct arena *life;
     struct store_settle_job job;
     struct lane **lanes;
-    struct receiver **whose; /* one a mark */
     struct outbox *outbox;
 };
 
@@ -89,7 +88,6 @@ struct outbox {
 
     struct arena *marks_life;
     struct store_mark *marks;
-    struct receiver **whose; /* one a mark */
     size_t nmarks, marks_cap;
     struct settling *settling;
     struct receivers receivers;
@@ -130,7 +128,7 @@ static void lane_free(struct lane *l)
     batch_unref(l->batch);
 }
 
-static void add_mark(struct outbox *o, const struct store_mark *m, struct receiver *whose)
+static void add_mark(struct outbox *o, const struct store_mark *m)
 {
     if (!o->marks_life) {
         o->marks_life = arena_new(NULL, "marks");
@@ -139,17 +137,12 @@ static void add_mark(struct outbox *o, const struct store_mark *m, struct receiv
     if (o->nmarks == o->marks_cap) {
         size_t cap = o->marks_cap ? o->marks_cap * 2 : 64;
         struct store_mark *more = arena_array_of(o->marks_life, cap, struct store_mark);
-        struct receiver **more_whose = arena_array_of(o->marks_life, cap, struct receiver *);
-        if (o->nmarks) {
+        if (o->nmarks)
             memcpy(more, o->marks, o->nmarks * sizeof *more);
-            memcpy(more_whose, o->whose, o->nmarks * sizeof *more_whose);
-        }
         o->marks = more;
-        o->whose = more_whose;
         o->marks_cap = cap;
     }
     o->marks[o->nmarks] = *m;
-    o->whose[o->nmarks] = whose;
     if (m->error)
         o->marks[o->nmarks].error = arena_strdup(o->marks_life, m->error);
     o->nmarks++;
@@ -183,9 +176,6 @@ static void settled(struct store_job *job)
         was_refused(o);
     else
         o->refused = 0;
-    for (size_t i = 0; i < s->job.nmarks; i++)
-        if (receiver_settled(&o->receivers, s->whose[i], job->err == OK))
-            give_turns(o, s->whose[i]);
     bool is_left = false;
     for (size_t i = 0; i < s->job.nlanes; i++)
         if (job->err == OK && s->job.ret_left[i] && !o->stopping)
@@ -217,7 +207,6 @@ static void settle(struct outbox *o)
     struct store_settled *lanes = arena_array_of(life, over + 1, struct store_settled);
     s->life = life;
     s->outbox = o;
-    s->whose = o->whose;
     s->lanes = arena_array_of(life, over + 1, struct lane *);
     s->job = (struct store_settle_job){
             .job = {.kind = STORE_JOB_SETTLE, .done = settled},
@@ -238,7 +227,6 @@ static void settle(struct outbox *o)
     }
     o->marks_life = NULL;
     o->marks = NULL;
-    o->whose = NULL;
     o->nmarks = o->marks_cap = 0;
     o->settling = s;
     store_outbox_submit(o->store, &s->job.job);
@@ -257,7 +245,6 @@ static void lane_over(struct lane *l, msec not_before)
 /* (6) */
 static void leave_waiting(struct receiver *r, msec not_before)
 {
-    receiver_is_away(r);
     list_each (pos, &r->waiting) {
         struct lane *l = list_entry(pos, struct lane, turn);
         list_remove(&l->turn);
@@ -300,7 +287,7 @@ static void answered(const struct notify_result *r, void *arg)
             .at = wall(o),
     };
     o->flying--;
-    receiver_answered(l->receiver);
+    l->receiver->flying--;
     if (r->outcome == NOTIFY_LATER) {
         failed(l, r, &mark);
     } else {
@@ -313,7 +300,7 @@ static void answered(const struct notify_result *r, void *arg)
         l->settled.failing_since = MSEC_NEVER;
         l->at += l->n;
     }
-    add_mark(o, &mark, l->receiver);
+    add_mark(o, &mark);
     if (!l->is_over)
         send_next(l);
     give_turns(o, l->receiver);
@@ -329,7 +316,7 @@ static void send_one(struct lane *l)
     while (l->at + l->n < of->nowed && of->owed[l->at + l->n].bundle == of->owed[l->at].bundle)
         l->n++;
     o->flying++;
-    receiver_sent(l->receiver);
+    l->receiver->flying++;
     struct message_doors doors = {.store = o->store, .notify = o->notify, .feeds = o->feeds};
     message_send(&doors, of, l->at, l->n, wall(o), answered, l);
 }

@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Opened: by so many for each that is committed, so that it is wide after a few commits; up to
- * more than the fastest receiver gets told of between two. */
-enum { WINDOW_STEP = 1, WINDOW_MAX = 512 };
-
 void receivers_init(struct receivers *all, size_t most_flying, size_t most_lanes)
 {
     map_init(&all->by_key);
@@ -20,8 +16,6 @@ void receivers_init(struct receivers *all, size_t most_flying, size_t most_lanes
 
 void receivers_done(struct receivers *all)
 {
-    map_each (n, &all->by_key)
-        free(container_of(n, struct receiver, node)); /* what was never answered */
     map_done(&all->by_key);
 }
 
@@ -50,7 +44,6 @@ struct receiver *receiver_take(struct receivers *all, const char *method, const 
         r = calloc(1, sizeof *r + len + 1);
         CHECK(r);
         memcpy(r->key, key, len);
-        r->window = 1;
         list_init(&r->waiting);
         map_insert(&all->by_key, &r->node, hash);
     }
@@ -59,52 +52,19 @@ struct receiver *receiver_take(struct receivers *all, const char *method, const 
     return r;
 }
 
-/* False: it is gone. */
-static bool is_needed(struct receivers *all, struct receiver *r)
-{
-    if (r->lanes || r->exposed)
-        return true;
-    map_remove(&all->by_key, &r->node);
-    free(r);
-    return false;
-}
-
 void receiver_let_go(struct receivers *all, struct receiver *r)
 {
     if (r->lanes-- == all->most_lanes)
         all->full--;
-    (void)is_needed(all, r); /* nobody asks */
+    if (r->lanes)
+        return;
+    map_remove(&all->by_key, &r->node);
+    free(r);
 }
 
 bool receiver_has_room(const struct receivers *all, const struct receiver *r)
 {
-    return r->exposed < r->window && r->flying < all->most_flying;
-}
-
-void receiver_sent(struct receiver *r)
-{
-    r->flying++;
-    r->exposed++;
-}
-
-void receiver_answered(struct receiver *r)
-{
-    r->flying--;
-}
-
-void receiver_is_away(struct receiver *r)
-{
-    r->window = 1;
-}
-
-bool receiver_settled(struct receivers *all, struct receiver *r, bool committed)
-{
-    r->exposed--;
-    if (!committed)
-        r->window = 1;
-    else if (r->window < WINDOW_MAX)
-        r->window += WINDOW_STEP;
-    return is_needed(all, r);
+    return r->flying < all->most_flying;
 }
 
 const char *const *receivers_full(

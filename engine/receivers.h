@@ -1,14 +1,8 @@
 /* receivers -- who is told, and how much may be under way to each of them at once.
  *
  * A receiver is what answers for many lanes: a web server, the mail server, the program.  Its
- * lanes take turns.
- *
- *  (1) What was sent and is not committed as sent is exposed: a kill repeats it.  So little is
- *      exposed at first, and more only as commits come back: an engine that has just started
- *      commits slowest, and one that falls again and again repeats next to nothing.  (As TCP
- *      does with a road it does not know.)
- *  (2) One that does not answer falls back to the beginning, and its lanes give their places
- *      to others.
+ * lanes take turns, so that it gets no more at once than it has connections for, and what waits
+ * for one that hangs is still ours to let go.
  *
  * Loop thread only.
  */
@@ -22,8 +16,6 @@ struct receiver {
     struct list waiting; /* turns; the next one first */
     size_t lanes;        /* the engine works on */
     size_t flying;       /* sent and not answered */
-    size_t exposed;      /* sent and not committed */
-    size_t window;       /* most that may be exposed: (1) */
     char key[];
 };
 
@@ -41,12 +33,6 @@ struct receiver *receiver_take(struct receivers *all, const char *method, const 
 void receiver_let_go(struct receivers *all, struct receiver *r);
 
 bool receiver_has_room(const struct receivers *all, const struct receiver *r);
-void receiver_sent(struct receiver *r);
-void receiver_answered(struct receiver *r);
-void receiver_is_away(struct receiver *r); /* (2) */
-/* One that was exposed is not any more: it is committed, or could not be.  False: nobody needs
- * the receiver any more, and it is gone. */
-bool receiver_settled(struct receivers *all, struct receiver *r, bool committed);
 
 /* The keys of those that have their share of lanes, as the store's claim knows them. */
 const char *const *receivers_full(
