@@ -12,7 +12,7 @@ Figures are kept for each number of pages and each peer, so whatever is not aske
 import sys
 
 from frame import *
-from urlwatch import Urlwatch
+from urlwatch import LIST, Urlwatch
 
 CONNECTIONS = 32
 SHARES = (0, 1, 10)
@@ -147,7 +147,9 @@ def main():
           "Vigil and the loop, urlwatch has ten threads; all send validators, and a third of the pages has none; where "
           "a page has a date, urlwatch sends its own clock instead of it and gets the whole page. CPU is user and "
           "system time with all children, PostgreSQL included; the site's own is not counted. Vigil and the loop look three "
-          f"times, and the cycle with the least CPU counts; urlwatch looks once, and with more than {LONG:,} pages only at 1 % changed.")
+          f"times, and the cycle with the least CPU counts; urlwatch looks once, and with more than {LONG:,} pages only at 1 % changed. "
+          f"Its pages are in lists of {LIST:,}, looked at one after the other: for each page it reads all that it remembers, so one list of "
+          "5,850 pages took it 13 minutes.")
     for pages in sorted(figures, key=int):
         table(r, int(pages), figures[pages])
     commits = {at["commit"] for found in figures.values() for at in found.values()}
