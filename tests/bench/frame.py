@@ -129,7 +129,7 @@ class Watched:
         self.code = self.process.returncode
 
     def _sample(self, done):
-        while not done.wait(0.3):
+        while not done.wait(0.1):
             self.peak = max(self.peak, memory_of(tree(self.process.pid)))
 
 

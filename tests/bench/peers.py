@@ -148,8 +148,8 @@ def main():
           "a page has a date, urlwatch sends its own clock instead of it and gets the whole page. CPU is user and "
           "system time with all children, PostgreSQL included; the site's own is not counted. Vigil and the loop look three "
           f"times, and the cycle with the least CPU counts; urlwatch looks once, and with more than {LONG:,} pages only at 1 % changed. "
-          f"Its pages are in lists of {LIST:,}, looked at one after the other: for each page it reads all that it remembers, so one list of "
-          "5,850 pages took it 13 minutes.")
+          f"Its pages are in lists of {LIST:,}, looked at one after the other: for each page it reads all that it remembers, so in one list "
+          "a thousand cost it 110 ms each, and 5,850 took it 13 minutes.")
     for pages in sorted(figures, key=int):
         table(r, int(pages), figures[pages])
     commits = {at["commit"] for found in figures.values() for at in found.values()}
