@@ -106,10 +106,10 @@ def _():
         site.put("/heavy", heavy)
         site.put("/light", "<p>0")
         v.add(sentinel("heavy", site.url + "/heavy") + sentinel("light", site.url + "/light"))
-        v.start(settings=[*TRY, "--set", "page.deadline=300ms", "--set", "fetch.max_body=64MiB",
+        v.start(settings=[*TRY, "--set", "page.deadline=100ms", "--set", "fetch.max_body=64MiB",
                           "--set", "store.max_pending_bytes=1GiB"])
         wait_until(lambda: "quarantined until it changes: it cost 3 readers; "
-                           "the page could not be read: the reader was killed after 300 ms"
+                           "the page could not be read: the reader was killed after 100 ms"
                            in error_of(v, "heavy"), 60)
         equal(v.status()["read"]["quarantined"], 1)
         fetches = site.count("/heavy")
