@@ -1,6 +1,6 @@
 """Detection quality: what is missed and what is told falsely, against the living site's truth.
 
-    quality.py [PAGES [PAGES_FOR_URLWATCH]]        default 10000 1000
+    quality.py [PAGES [PAGES_FOR_URLWATCH]]        default 10000 10000
 
 Rounds of every kind of change, of noise, of errors, and of being killed half-way.  The site
 knows what it changed; a report is right when the page changed in what the sentinel asks for since
@@ -137,7 +137,7 @@ def judge_urlwatch(pages):
 
 
 def main():
-    pages, pages_peer = (list(map(int, sys.argv[1:])) + [10000, 1000][len(sys.argv) - 1:])
+    pages, pages_peer = (list(map(int, sys.argv[1:])) + [10000, 10000][len(sys.argv) - 1:])
     r = Result("quality", "Detection quality")
     found = {}
     threads = [threading.Thread(target=lambda: found.update(vigil=judge_vigil(pages))),
@@ -150,7 +150,7 @@ def main():
           f"content, phrase, table, list, keywords); {pages_peer:,} pages with one job each for urlwatch, which would need a job and a "
           "request for each thing to look at: text, links and images of the body, white space folded. Failures are "
           "500, 503, 404, bodies that end half-way and connections that close; killed is SIGKILL to all its processes, of "
-          "Vigil every second time to the engine alone. urlwatch has fewer pages because it needs about a hundred times the CPU; what it "
+          "Vigil every second time to the engine alone. What urlwatch "
           "misses it had found and not yet told when it was killed, what it reports falsely are bodies that ended half-way, taken for the page, and the whole pages after them.")
     rows = []
     for v, u in zip(found["vigil"], found["urlwatch"]):
