@@ -13,21 +13,26 @@
  * shown as a sign. */
 static void put_text(FILE *to, const char *s, size_t most)
 {
-    size_t shown = 0;
-    for (size_t len = strlen(s), i = 0; i < len && shown < most; shown++) {
-        size_t n = utf8_length(s + i, len - i);
+    size_t len = strlen(s), i = 0, shown = 0;
+    size_t plain = 0; /* bytes before i that are shown as they are, and at once */
+    for (; i < len && shown < most; shown++) {
+        bool is_ascii = s[i] >= ' ' && s[i] <= '~';
+        size_t n = is_ascii ? 1 : utf8_length(s + i, len - i);
         uint32_t c = 0;
-        if (n)
+        if (n && !is_ascii)
             utf8_decode(s + i, len - i, &c);
-        bool odd = n == 0 || !utf8_is_harmless(c);
-        if (odd)
+        if (is_ascii || (n && utf8_is_harmless(c))) {
+            plain += n;
+        } else {
+            fwrite(s + i - plain, 1, plain, to);
             fputs(c == '\n' || c == '\t' || c == '\r' ? " " : "\xEF\xBF\xBD", to);
-        else
-            fwrite(s + i, 1, n, to);
+            plain = 0;
+        }
         i += n ? n : 1;
-        if (shown + 1 == most && i < len)
-            fputs("…", to);
     }
+    fwrite(s + i - plain, 1, plain, to);
+    if (shown && shown == most && i < len)
+        fputs("…", to);
 }
 
 /* ---- tables -------------------------------------------------------------------------- */
