@@ -8,6 +8,8 @@
  *      back.  Both sides agree which it is by one exchange of a number in shared memory.
  *  (4) While both sides are awake nothing but shared memory is used: the kernel is asked only
  *      to wake the other, which costs as much as a small page.
+ *  (5) What lies where an answer is expected before its page was given, such as the bytes of a
+ *      large page from another site, is no answer.
  */
 #include "page/worker_int.h"
 #include <errno.h>
@@ -200,7 +202,9 @@ enum page_turn worker_give(struct page_worker *w, const struct page_wish *wish)
     if (is_too_large(e))
         return to_wait_for(w); /* the reader never hears of it */
     if (e->head.slot != AREA_NO_SLOT) {
-        lay_down(e, place_of(w, e).body);
+        struct area_place p = place_of(w, e);
+        atomic_store(p.answered, JOB_HELLO); /* a larger page may have lain here: (5) */
+        lay_down(e, p.body);
         w->sent++;
     }
     show(w, &e->head);
