@@ -142,7 +142,7 @@ static void lay_down(struct errand *e, char *to)
 static void show(struct page_worker *w, const struct frame_request *h)
 {
     struct area *a = w->area;
-    struct area_request *r = &a->requests[h->job % AREA_SLOTS];
+    struct area_request *r = &a->requests[h->job % AREA_REQUESTS];
     char bell = FRAME_BELL;
     r->head = *h;
     atomic_store(&r->turn, AREA_GIVEN(h->job));
@@ -225,7 +225,7 @@ unsigned page_worker_take_back(struct page_worker *w)
     for (; w->count > 1; n++) {
         uint64_t job = errand(w, w->count - 1)->head.job, turn = AREA_GIVEN(job);
         if (!atomic_compare_exchange_strong(
-                    &w->area->requests[job % AREA_SLOTS].turn, &turn, 0))
+                    &w->area->requests[job % AREA_REQUESTS].turn, &turn, 0))
             break; /* (3) */
         w->count--;
         w->sent--;
