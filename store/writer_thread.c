@@ -19,8 +19,8 @@
 /* What one commit takes at most: enough to share a disk flush, little enough to be quick. */
 enum { GROUP_JOBS = 128, GROUP_BYTES = 16 << 20 };
 
-/* (5): a good part of what a commit costs the server, as much as eight versions do, is paid once
- * for all that share it.  So many are enough, and nobody notices so short a time. */
+/* (5): a good part of what a commit costs the server, as much as eight versions do, is paid
+ * once for all that share it.  So many are enough, and nobody notices so short a time. */
 enum { GROUP_ENOUGH = 64 };
 static const msec longest_linger = 40;
 
