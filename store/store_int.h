@@ -209,18 +209,19 @@ MUST_USE enum err drop_unused_bodies(
 struct sweep_tally {
     int64_t released, packed, saved_bytes;
 };
-/* Releases versions of the pages ("{1,2}") fetched before `cutoff` that nobody needs, and the
- * digests nobody compares with. */
+/* Releases versions of the pages ("{1,2}") fetched before `cutoff` that nobody needs. */
 MUST_USE enum err sweep_release(
         struct conn *c, const char *pages, msec cutoff, struct sweep_tally *t, struct fault *f);
+/* Takes away the digests of these pages that nobody compares with, where that pays. */
+MUST_USE enum err sweep_digests(struct conn *c, const char *pages, struct fault *f);
 /* Makes a page's older bodies deltas of their successors, where that pays. */
 MUST_USE enum err sweep_pack(
         struct conn *c, int64_t page_id, struct sweep_tally *t, struct fault *f);
 
 /* ---- sweeper.c ---- */
 struct store_sweeper;
-/* From any thread: the page has a new version. */
-void sweeper_note(struct store_sweeper *w, int64_t page_id);
+/* From any thread: the page has a new version, and it is another key than the one before. */
+void sweeper_note(struct store_sweeper *w, int64_t page_id, bool is_next_key);
 
 /* ---- open.c ---- */
 struct store {

@@ -5,8 +5,8 @@
  *  (2) A change stays in the history when its versions are gone, and so do version numbers.
  *  (3) Small transactions: a release takes so many versions and is repeated until none is
  *      left.
- *  (4) The digest of a key stays while one that is kept differs from it.  Bodies likewise: no
- *      statement takes away one that another is a delta of.
+ *  (4) The digest of a key stays while one that is needed differs from it.  Bodies stay longer:
+ *      no statement takes away one that another is a delta of.
  */
 #include "store/store_int.h"
 #include "base/crash.h"
@@ -45,7 +45,7 @@ static enum err release_some(
     return commit(c, e, f);
 }
 
-static enum err drop_digests(struct conn *c, const char *pages, struct fault *f)
+enum err sweep_digests(struct conn *c, const char *pages, struct fault *f)
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "digests");
     PARAMS(p, scratch);
@@ -68,5 +68,5 @@ enum err sweep_release(
         if (!e)
             t->released += n;
     }
-    return e ? e : drop_digests(c, pages, f);
+    return e;
 }

@@ -1,7 +1,9 @@
 /* The sweeper's thread: which pages have their turn, and when.
  *
  * A page that got a version is noted and seen to when things have calmed down a little; all
- * pages are seen to in a round, from time to time, since versions also grow old.
+ * pages are seen to in a round, from time to time, since versions also grow old.  Mostly a new
+ * version is a difference and only lets older ones go; digests and bodies are looked through
+ * when it is the page's next key, for then what the last key was needed for may be over.
  *
  *  (1) Whoever notes a page never waits for the database.
  *  (2) What failed is not repeated at once: it will be met in the next round.
@@ -20,6 +22,17 @@ static const msec calm = 2 * MSEC_PER_SECOND;
 static const msec longest_nap = 30 * MSEC_PER_SECOND;
 static const msec patience = 6 * MSEC_PER_MINUTE;
 
+struct note {
+    int64_t page_id;
+    bool is_next_key;
+};
+
+/* The pages that have their turn together, and those of them with another key. */
+struct turn {
+    int64_t pages[PAGES], keyed[PAGES];
+    size_t n, nkeyed;
+};
+
 struct store_sweeper {
     /* constant */
     struct store *store;
@@ -30,7 +43,7 @@ struct store_sweeper {
     struct lock lock;
     pthread_cond_t changed;
     /* under lock */
-    int64_t notes[NOTES];
+    struct note notes[NOTES];
     size_t nnotes;
     bool too_many; /* notes were dropped: a round is due */
     struct store_sweep_figures figures;
@@ -42,15 +55,18 @@ struct store_sweeper {
     unsigned failed; /* in a row */
 };
 
-void sweeper_note(struct store_sweeper *w, int64_t page_id)
+void sweeper_note(struct store_sweeper *w, int64_t page_id, bool is_next_key)
 {
     lock_take(&w->lock);
-    bool known = false; /* mostly the same few pages in a row */
+    struct note *known = NULL; /* mostly the same few pages in a row */
     for (size_t i = w->nnotes; !known && i > 0 && i + 16 > w->nnotes; i--)
-        known = w->notes[i - 1] == page_id;
-    if (!known && w->nnotes < NOTES)
-        w->notes[w->nnotes++] = page_id;
-    else if (!known)
+        if (w->notes[i - 1].page_id == page_id)
+            known = &w->notes[i - 1];
+    if (known)
+        known->is_next_key |= is_next_key;
+    else if (w->nnotes < NOTES)
+        w->notes[w->nnotes++] = (struct note){page_id, is_next_key};
+    else
         w->too_many = true;
     if (w->nnotes == 1)
         pthread_cond_broadcast(&w->changed);
@@ -87,40 +103,56 @@ static void add_figures(struct store_sweeper *w, const struct sweep_tally *t)
     lock_release(&w->lock);
 }
 
-static enum err turn(struct store_sweeper *w, const int64_t *pages, size_t n, struct fault *f)
+static const char *array_of(struct buf *array, const int64_t *pages, size_t n)
+{
+    buf_clear(array);
+    array_begin(array);
+    for (size_t i = 0; i < n; i++)
+        array_int(array, pages[i]);
+    array_end(array);
+    return buf_text(array);
+}
+
+static enum err take_turn(struct store_sweeper *w, const struct turn *turn, struct fault *f)
 {
     BUF(array, 1 << 20);
     struct sweep_tally t = {0};
-    array_begin(&array);
-    for (size_t i = 0; i < n; i++)
-        array_int(&array, pages[i]);
-    array_end(&array);
-    enum err e = sweep_release(&w->conn, buf_text(&array), cutoff_of(w), &t, f);
-    for (size_t i = 0; !e && i < n && !atomic_load(&w->stop); i++)
-        e = sweep_pack(&w->conn, pages[i], &t, f);
+    enum err e = sweep_release(
+            &w->conn, array_of(&array, turn->pages, turn->n), cutoff_of(w), &t, f);
+    if (!e && turn->nkeyed)
+        e = sweep_digests(&w->conn, array_of(&array, turn->keyed, turn->nkeyed), f);
+    for (size_t i = 0; !e && i < turn->nkeyed && !atomic_load(&w->stop); i++)
+        e = sweep_pack(&w->conn, turn->keyed[i], &t, f);
     add_figures(w, &t);
     return e;
 }
 
-/* Some of the noted pages, each once; 0 when there are none. */
-static size_t take_notes(struct store_sweeper *w, int64_t pages[PAGES])
+static void join_turn(struct turn *t, const struct note *note)
 {
-    size_t n = 0;
-    lock_take(&w->lock);
-    while (w->nnotes > 0 && n < PAGES) {
-        int64_t page = w->notes[--w->nnotes];
-        bool known = false;
-        for (size_t i = 0; !known && i < n; i++)
-            known = pages[i] == page;
-        if (!known)
-            pages[n++] = page;
-    }
-    lock_release(&w->lock);
-    return n;
+    bool known = false, is_keyed = false;
+    for (size_t i = 0; !known && i < t->n; i++)
+        known = t->pages[i] == note->page_id;
+    if (!known)
+        t->pages[t->n++] = note->page_id;
+    for (size_t i = 0; !is_keyed && i < t->nkeyed; i++)
+        is_keyed = t->keyed[i] == note->page_id;
+    if (note->is_next_key && !is_keyed)
+        t->keyed[t->nkeyed++] = note->page_id;
 }
 
-static enum err some_pages(struct store_sweeper *w, int64_t after, struct fault *f,
-        int64_t pages[PAGES], size_t *ret_n)
+/* Some of the noted pages, each once; none when there are none. */
+static void take_notes(struct store_sweeper *w, struct turn *t)
+{
+    t->n = t->nkeyed = 0;
+    lock_take(&w->lock);
+    while (w->nnotes > 0 && t->n < PAGES)
+        join_turn(t, &w->notes[--w->nnotes]);
+    lock_release(&w->lock);
+}
+
+/* In a round every page is looked through. */
+static enum err some_pages(
+        struct store_sweeper *w, int64_t after, struct fault *f, struct turn *t)
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "pages");
     RESULT r = NULL;
@@ -128,22 +160,22 @@ static enum err some_pages(struct store_sweeper *w, int64_t after, struct fault 
     params_int(&p, after);
     params_int(&p, PAGES);
     enum err e = conn_run(&w->conn, SQL_SWEEP_PAGES, &p, f, &r);
+    t->n = t->nkeyed = 0;
     for (int i = 0; !e && i < PQntuples(r); i++)
-        pages[i] = result_int(r, i, 0);
-    *ret_n = e ? 0 : (size_t)PQntuples(r);
+        join_turn(t, &(struct note){result_int(r, i, 0), true});
     return e;
 }
 
 static enum err all_pages(struct store_sweeper *w, struct fault *f)
 {
-    int64_t pages[PAGES], after = 0;
-    size_t n = PAGES;
+    struct turn t = {.n = PAGES};
+    int64_t after = 0;
     enum err e = OK;
-    while (!e && n == PAGES && !atomic_load(&w->stop)) {
-        e = some_pages(w, after, f, pages, &n);
-        if (!e && n) {
-            e = turn(w, pages, n, f);
-            after = pages[n - 1];
+    while (!e && t.n == PAGES && !atomic_load(&w->stop)) {
+        e = some_pages(w, after, f, &t);
+        if (!e && t.n) {
+            e = take_turn(w, &t, f);
+            after = t.pages[t.n - 1];
         }
     }
     return e;
@@ -221,11 +253,10 @@ static void wait_for_work(struct store_sweeper *w, msec least)
 
 static enum err work(struct store_sweeper *w, struct fault *f)
 {
-    int64_t pages[PAGES];
-    size_t n;
+    struct turn t;
     enum err e = connect(w, f);
-    while (!e && !atomic_load(&w->stop) && (n = take_notes(w, pages)) > 0)
-        e = turn(w, pages, n, f);
+    while (!e && !atomic_load(&w->stop) && (take_notes(w, &t), t.n > 0))
+        e = take_turn(w, &t, f);
     if (!e && !atomic_load(&w->stop) && clock_mono(&clock_system) >= w->next_round) {
         e = whole_round(w, f);
         w->next_round = clock_mono(&clock_system) + w->options.every;

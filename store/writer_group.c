@@ -182,6 +182,12 @@ static enum err attempt(
                              : attempt_writing(w, group, number, f);
 }
 
+/* The page's earlier keys are somebody's business now; a difference leaves them as they are. */
+static void note_version(struct store_sweeper *w, const struct store_version_job *job)
+{
+    sweeper_note(w, job->fetch.page_id, !job->exists && !job->packed.of && job->version > 1);
+}
+
 static void finish(struct store_writer *w, struct list *group)
 {
     list_each (l, group) {
@@ -189,8 +195,7 @@ static void finish(struct store_writer *w, struct list *group)
         if (job->kind == STORE_JOB_PLAN && job->err == OK)
             writer_forget_request(w, container_of(job, struct store_plan_job, job)->request_id);
         if (job->kind == STORE_JOB_VERSION && job->err == OK && w->store->sweeper)
-            sweeper_note(w->store->sweeper,
-                    container_of(job, struct store_version_job, job)->fetch.page_id);
+            note_version(w->store->sweeper, container_of(job, struct store_version_job, job));
     }
     CRASH_POINT("before_done");
     writer_give_back(w, group);

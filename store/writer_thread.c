@@ -19,10 +19,10 @@
 /* What one commit takes at most: enough to share a disk flush, little enough to be quick. */
 enum { GROUP_JOBS = 128, GROUP_BYTES = 16 << 20 };
 
-/* (5): half of what a commit costs is paid once for all that share it.  So many are enough, and
- * nobody notices so short a time. */
-enum { GROUP_ENOUGH = 32 };
-static const msec longest_linger = 10;
+/* (5): a good part of what a commit costs the server, as much as eight versions do, is paid
+ * once for all that share it.  So many are enough, and nobody notices so short a time. */
+enum { GROUP_ENOUGH = 64 };
+static const msec longest_linger = 40;
 
 static const msec connect_within = 10 * MSEC_PER_SECOND;
 /* It is one session that asks, however long the database is away, and all work waits for it. */
