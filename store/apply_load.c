@@ -91,24 +91,53 @@ static void take_key(const PGresult *r, struct store_load_job *job, const struct
     job->key = k;
 }
 
+/* The key's digest; where it stands, if that is enough: if the difference from it has a sum,
+ * and nobody keeps it. */
+static bool read_base(const PGresult *r, bool want_key, struct buf *room, const char **ret_base,
+        size_t *ret_len)
+{
+    if (!want_key && zip_has_sum(PQgetvalue(r, 0, DIGEST), (size_t)PQgetlength(r, 0, DIGEST))) {
+        *ret_base = plain_contents(
+                PQgetvalue(r, 0, KEY_DIGEST), (size_t)PQgetlength(r, 0, KEY_DIGEST), ret_len);
+        if (*ret_base)
+            return *ret_len <= room->max;
+    }
+    if (!unzip_value(r, 0, KEY_DIGEST, room))
+        return false;
+    *ret_base = room->data;
+    *ret_len = room->len;
+    return true;
+}
+
+static bool read_difference(const PGresult *r, struct store_load_job *job)
+{
+    BUF(room, job->digest.max);
+    const char *base;
+    size_t len;
+    if (!read_base(r, job->want_key, &room, &base, &len) ||
+            !unzip_delta(PQgetvalue(r, 0, DIGEST), (size_t)PQgetlength(r, 0, DIGEST), base, len,
+                    &job->digest))
+        return false;
+    if (job->want_key)
+        take_key(r, job, &room);
+    return true;
+}
+
 /* Without its key a digest is as good as none: it can be made again. */
 static enum err read_digest(const PGresult *r, struct store_load_job *job, struct fault *f)
 {
     bool is_whole = PQgetisnull(r, 0, KEY_VERSION);
-    BUF(base, job->digest.max);
     buf_clear(&job->digest);
     if (PQgetisnull(r, 0, DIGEST) || (!is_whole && PQgetisnull(r, 0, KEY_DIGEST)))
         return OK;
-    if (is_whole)
-        return unzip_value(r, 0, DIGEST, &job->digest) ? OK : damaged("digest", f);
-    bool is_key = PQgetlength(r, 0, DIGEST) == 0;
-    struct buf *to = is_key ? &job->digest : &base;
-    if (!unzip_value(r, 0, KEY_DIGEST, to) ||
-            (!is_key && !unzip_delta_value(r, 0, DIGEST, &base, &job->digest)))
-        return damaged("digest", f);
-    if (job->want_key)
-        take_key(r, job, to);
-    return OK;
+    bool is_key = !is_whole && PQgetlength(r, 0, DIGEST) == 0, ok;
+    if (is_whole || is_key)
+        ok = unzip_value(r, 0, is_whole ? DIGEST : KEY_DIGEST, &job->digest);
+    else
+        ok = read_difference(r, job);
+    if (ok && is_key && job->want_key)
+        take_key(r, job, &job->digest);
+    return ok ? OK : damaged("digest", f);
 }
 
 /* ---- the whole ---- */

@@ -87,7 +87,7 @@ static bool pack_digest(
     BUF(unpacked, BODY_MOST);
     const char *base = k->digest;
     size_t len = k->digest_bytes;
-    if (k->digest_is_packed) {
+    if (k->digest_is_packed && !(base = plain_contents(k->digest, k->digest_bytes, &len))) {
         if (!unzip(k->digest, k->digest_bytes, &unpacked))
             return false;
         base = unpacked.data;

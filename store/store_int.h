@@ -164,6 +164,16 @@ MUST_USE bool zip_digest_delta(
 MUST_USE bool unzip_delta(
         const void *bytes, size_t len, const void *base, size_t base_len, struct buf *out);
 
+/* Whoever reads this frame finds out whether it is what was written. */
+bool zip_has_sum(const void *bytes, size_t len);
+
+/* ---- plain.c ---- */
+/* A frame of this many bytes at most, as they are. */
+enum { PLAIN_MOST = 128 << 10 };
+MUST_USE bool plain(const void *bytes, size_t len, struct buf *out);
+/* Where they stand in it, their sum not looked at; NULL: it is another kind of frame. */
+const char *plain_contents(const void *bytes, size_t len, size_t *ret_len);
+
 /* ---- patch.c ---- */
 /* As zip_delta, where little differs; false where more does. */
 MUST_USE bool patch(

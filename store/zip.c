@@ -6,8 +6,10 @@
  * what it stands for: with another base at hand it is refused, not misread.
  */
 #include "store/store_int.h"
+#include <endian.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zstd.h>
 
 /* Level 2 makes a page three to six times smaller in a tenth of a millisecond; level 3 takes
@@ -18,6 +20,10 @@ enum { LEVEL = 2, DELTA_LEVEL = 1 };
  * literals as they are (so it is below level 0, and with a target), which is a tenth larger and
  * a third faster than level 1. */
 enum { DIGEST_LEVEL = -1, DIGEST_MATCH = 7, DIGEST_TARGET = 1 };
+
+/* One that shrinks by less than this part is kept as it is: a server sends the difference in
+ * less time than it takes to unpack the rest. */
+enum { DIGEST_SAVES = 3 };
 
 /* A thread keeps what zstd works in: making it anew costs a third of packing a page. */
 struct workspace {
@@ -84,9 +90,11 @@ bool zip(const void *bytes, size_t len, struct buf *out)
 bool zip_digest(const void *bytes, size_t len, struct buf *out)
 {
     ZSTD_CCtx *c = workspace()->pack;
-    return is_set(c, ZSTD_c_compressionLevel, DIGEST_LEVEL) &&
-           is_set(c, ZSTD_c_minMatch, DIGEST_MATCH) && is_set(c, ZSTD_c_checksumFlag, 1) &&
-           zip_with(c, bytes, len, out);
+    bool ok = is_set(c, ZSTD_c_compressionLevel, DIGEST_LEVEL) &&
+              is_set(c, ZSTD_c_minMatch, DIGEST_MATCH) && is_set(c, ZSTD_c_checksumFlag, 1) &&
+              zip_with(c, bytes, len, out);
+    bool is_smaller = ok && out->len <= len - len / DIGEST_SAVES;
+    return is_smaller || len == 0 || len > PLAIN_MOST ? ok : plain(bytes, len, out);
 }
 
 /* A window that reaches back over all of both, up to what every reader takes. */
@@ -153,6 +161,14 @@ bool unzip(const void *bytes, size_t len, struct buf *out)
     return make_room(bytes, len, out, &size) &&
            filled(out, ZSTD_decompressDCtx(workspace()->unpack, out->data, size, bytes, len),
                    size);
+}
+
+bool zip_has_sum(const void *bytes, size_t len)
+{
+    enum { FLAGS = 4, SUM = 1 << 2 };
+    const uint32_t magic = htole32(ZSTD_MAGICNUMBER);
+    return len > FLAGS && memcmp(bytes, &magic, FLAGS) == 0 &&
+           (((const char *)bytes)[FLAGS] & SUM);
 }
 
 bool unzip_delta(

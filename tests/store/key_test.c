@@ -307,6 +307,63 @@ TEST(damage, "a damaged key is found out and named, never another body handed ou
     store_key_free(s.key);
 }
 
+/* Digests alone: as whoever compares reads them, and as whoever writes the next one does. */
+static bool digest_is(struct site *s, int64_t n, bool want_key, enum err err)
+{
+    struct store_load_job job = {.job.kind = STORE_JOB_LOAD,
+            .page_id = s->page,
+            .version = n,
+            .want_key = want_key,
+            .digest.max = BODY,
+            .body.max = BODY};
+    enum err e = store_run(s->x->store, &job.job, &s->x->fault);
+    bool same = e == err && (e ? strstr(s->x->fault.message, "digest is damaged") != NULL
+                               : is_text(&job.digest, s->number, (unsigned)n, "digest ") &&
+                                                    !job.key == !want_key);
+    unload(&job);
+    return same;
+}
+
+static void set_key_digest(struct fixture *x, const struct buf *digest)
+{
+    PGconn *c = PQconnectdb(store_conninfo(x->store));
+    const char *values[] = {digest->data};
+    int lengths[] = {(int)digest->len}, formats[] = {1};
+    PGresult *r = PQexecParams(c, "UPDATE vigil_kb.key SET digest_zstd = $1::bytea", 1, NULL,
+            values, lengths, formats, 0);
+    EXPECT(PQresultStatus(r) == PGRES_COMMAND_OK);
+    PQclear(r);
+    PQfinish(c);
+}
+
+TEST(plain, "a key's digest is used where it stands, packed ones are read too, damage is told")
+{
+    FIXTURE_MADE(x);
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    struct site s = site_new(&x, "news", 1);
+    static char digest[BODY];
+    size_t len = text_of(digest, 1, 1, "digest "), inside;
+    BUF(packed, 2 * BODY);
+    for (unsigned n = 1; n <= 3; n++)
+        put(&s, n);
+    EXPECT_INT(s.key->version, 1);
+    EXPECT(plain_contents(s.key->digest, s.key->digest_bytes, &inside) && inside == len);
+    for (int64_t n = 1; n <= 3; n++)
+        EXPECT(digest_is(&s, n, false, OK) && digest_is(&s, n, true, OK));
+    REQUIRE(zip(digest, len, &packed)); /* as it was before it was kept like this */
+    set_key_digest(&x, &packed);
+    for (int64_t n = 1; n <= 3; n++)
+        EXPECT(digest_is(&s, n, false, OK) && digest_is(&s, n, true, OK));
+    digest[len / 2] ^= 1;
+    REQUIRE(plain(digest, len, &packed));
+    digest[len / 2] ^= 1;
+    memcpy(packed.data + packed.len - 4, s.key->digest + s.key->digest_bytes - 4, 4);
+    set_key_digest(&x, &packed);
+    for (int64_t n = 1; n <= 3; n++)
+        EXPECT(digest_is(&s, n, false, ERR_STORE) && digest_is(&s, n, true, ERR_STORE));
+    store_key_free(s.key);
+}
+
 TEST(gone, "a key that is gone when the version comes: it is written whole, with all it owes")
 {
     FIXTURE_MADE(x);

@@ -130,4 +130,55 @@ TEST(other_base, "with another base at hand it is refused")
     EXPECT(!unzip_delta(packed.data, packed.len, base, sizeof base, &again));
 }
 
+static bool is_plain(const struct buf *frame, const char *bytes, size_t len)
+{
+    size_t inside = 0;
+    const char *at = plain_contents(frame->data, frame->len, &inside);
+    return at && inside == len && memcmp(at, bytes, len) == 0;
+}
+
+TEST(plain, "a digest that hardly shrinks is kept as it is, and read as any other")
+{
+    static char bytes[PLAIN_MOST + 1];
+    const size_t lens[] = {
+            1, 2, 255, 256, 31000, 65535, 65536, PLAIN_MOST - 1, PLAIN_MOST, PLAIN_MOST + 1};
+    BUF(packed, MOST);
+    BUF(again, MOST);
+    fill(bytes, sizeof bytes);
+    for (size_t i = 0; i < countof(lens); i++) {
+        EXPECT(zip_digest(bytes, lens[i], &packed) && packed.len <= zip_most(lens[i]));
+        EXPECT(is_plain(&packed, bytes, lens[i]) == (lens[i] <= PLAIN_MOST));
+        EXPECT(zip_has_sum(packed.data, packed.len));
+        EXPECT(unzip(packed.data, packed.len, &again) && again.len == lens[i] &&
+                memcmp(again.data, bytes, lens[i]) == 0);
+    }
+    EXPECT(zip_digest(bytes, 0, &packed) && unzip(packed.data, packed.len, &again));
+    EXPECT_INT(again.len, 0);
+    memset(bytes, 'a', 31000); /* it shrinks: it is packed */
+    EXPECT(zip_digest(bytes, 31000, &packed) && packed.len < 1000);
+    EXPECT(!is_plain(&packed, bytes, 31000) && unzip(packed.data, packed.len, &again));
+    EXPECT(again.len == 31000 && memcmp(again.data, bytes, 31000) == 0);
+}
+
+TEST(plain_damaged, "what is kept as it is has a sum, and no other shape is taken for it")
+{
+    char bytes[300];
+    size_t inside;
+    BUF(packed, MOST);
+    BUF(again, MOST);
+    fill(bytes, sizeof bytes);
+    EXPECT(plain(bytes, sizeof bytes, &packed));
+    for (size_t i = 0; i < packed.len; i++) {
+        packed.data[i] ^= 4;
+        EXPECT(!unzip(packed.data, packed.len, &again));
+        EXPECT(i >= 12 || !plain_contents(packed.data, packed.len, &inside));
+        packed.data[i] ^= 4;
+        EXPECT(!plain_contents(packed.data, i, &inside));
+        EXPECT(!unzip(packed.data, i, &again));
+    }
+    buf_putc(&packed, 0);
+    EXPECT(!plain_contents(packed.data, packed.len, &inside));
+    EXPECT(!zip_has_sum("", 0) && !zip_has_sum("abcd\4", 5));
+}
+
 TEST_MAIN()
