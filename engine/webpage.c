@@ -140,10 +140,13 @@ void webpage_cache(struct webpage *p, char *digest, size_t bytes, struct store_k
     p->key = key;
     if (!digest && !key)
         return;
-    e->cached_bytes += cached_bytes(p);
-    list_append(&e->cached, &p->in_cached);
     size_t most = e->options.once ? 0 /* nobody will ask again */
                                   : (size_t)settings_number(e->settings, SETTING_CDG_CACHE);
+    if (e->cached_bytes + cached_bytes(p) >
+            most / 2) /* it saves less than another page would */
+        store_key_shrink(key);
+    e->cached_bytes += cached_bytes(p);
+    list_append(&e->cached, &p->in_cached);
     while (e->cached_bytes > most) {
         struct webpage *oldest = list_entry(list_first(&e->cached), struct webpage, in_cached);
         webpage_cache(oldest, NULL, 0, NULL);

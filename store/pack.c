@@ -5,8 +5,11 @@
  *
  *  (1) A version is read back in one step: every delta is one of a key.
  *  (2) What differs from a key grows with every version; when it is no longer small, the
- * version is the next key. (3) A page that has nothing in common with itself is not compared
- * with its key again and again, only now and then.
+ *      version is the next key.
+ *  (3) A page that has nothing in common with itself is not compared with its key again and
+ *      again, only now and then.
+ *  (4) A key's body was once unpacked when a version was packed, which takes longer than what
+ *      is done with it then; whoever keeps the key decides whether it stays like that.
  */
 #include "store/store_int.h"
 #include <stdlib.h>
@@ -50,7 +53,16 @@ struct store_key *store_key_new(const struct store_version_job *job)
 
 size_t store_key_bytes(const struct store_key *k)
 {
-    return k ? sizeof *k + k->body_bytes + k->digest_bytes : 0;
+    return k ? sizeof *k + k->body_bytes + k->plain_bytes + k->digest_bytes : 0;
+}
+
+void store_key_shrink(struct store_key *k)
+{
+    if (!k)
+        return;
+    free(k->plain);
+    k->plain = NULL;
+    k->plain_bytes = 0;
 }
 
 void store_key_free(struct store_key *k)
@@ -58,6 +70,7 @@ void store_key_free(struct store_key *k)
     if (!k)
         return;
     free(k->body);
+    free(k->plain);
     free(k->digest);
     free(k);
 }
@@ -69,15 +82,27 @@ static bool is_small(size_t delta, size_t whole)
     return delta <= whole / SMALL_PART || (delta <= SMALL_BYTES && delta <= whole / 2);
 }
 
-static bool pack_body(struct store_version_job *job, const struct store_key *k, struct buf *out)
+/* (4) */
+static bool unpack_body(struct store_key *k)
 {
-    BUF(base, BODY_MOST);
+    BUF(plain, BODY_MOST);
+    if (k->plain)
+        return true;
+    if (!unzip(k->body, k->body_bytes, &plain))
+        return false;
+    k->plain = buf_take(&plain, &k->plain_bytes);
+    return true;
+}
+
+static bool pack_body(struct store_version_job *job, struct store_key *k, struct buf *out)
+{
     if (sha256_equal(&job->body_sha256, &k->body_sha256)) { /* it is there */
         buf_clear(out);
         return buf_puts(out, "");
     }
-    return unzip(k->body, k->body_bytes, &base) &&
-           zip_delta(job->body ? job->body : "", job->body_bytes, base.data, base.len, out) &&
+    return unpack_body(k) &&
+           zip_delta(job->body ? job->body : "", job->body_bytes, k->plain, k->plain_bytes,
+                   out) &&
            is_small(out->len, k->body_bytes);
 }
 
@@ -108,7 +133,7 @@ static void set_packed(struct store_version_job *job, struct arena *life,
 
 static bool pack_difference(struct store_version_job *job, struct arena *life)
 {
-    const struct store_key *k = job->key;
+    struct store_key *k = job->key;
     bool is_churning = k && k->version == job->version - 1 && k->misses > MISSES_MOST;
     if (!k || !k->digest || !job->digest ||
             (is_churning && job->version % TRIED_EVERY)) /* (3) */

@@ -292,7 +292,7 @@ struct store_version_job {
     size_t body_bytes;
     const void *digest; /* page digest block; NULL when the page could not be parsed */
     size_t digest_bytes;
-    const struct store_key *key; /* of its page; NULL: not at hand, so it is written whole */
+    struct store_key *key; /* of its page; NULL: not at hand, so it is written whole */
     struct {                     /* by store_version_pack; NULL: the store does it */
         const void *body, *digest;
         size_t body_bytes, digest_bytes;
@@ -328,8 +328,10 @@ void store_version_pack(struct store_version_job *job, struct arena *life);
 struct store_key {
     int64_t version;
     struct sha256 body_sha256;
-    char *body; /* packed; malloc'ed, as is the digest */
+    char *body; /* packed; malloc'ed, as are the others */
     size_t body_bytes;
+    char *plain; /* the body again, as the last version was packed with it; NULL: not kept */
+    size_t plain_bytes;
     char *digest;
     size_t digest_bytes;
     bool digest_is_packed;
@@ -340,6 +342,7 @@ struct store_key {
 struct store_key *store_key_new(const struct store_version_job *job);
 size_t store_key_bytes(const struct store_key *k); /* it takes in memory; NULL takes none */
 void store_key_free(struct store_key *k);          /* NULL is fine */
+void store_key_shrink(struct store_key *k);        /* keeps nothing twice; NULL is fine */
 
 struct store_touch_job {
     struct store_job job;

@@ -476,6 +476,34 @@ TEST(older, "bodies and digests of an older Vigil come back, and its page goes o
     store_key_free(s.key);
 }
 
+TEST(unpacked, "a key that stays unpacked packs the same, and says what it takes")
+{
+    static struct written first, second, third;
+    FIXTURE_MADE(x);
+    REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
+    struct site s = site_new(&x, "unpacked", 1);
+    put(&s, 1);
+    REQUIRE(s.key);
+    size_t packed = store_key_bytes(s.key);
+
+    prepare(&s, &first, 2, 2);
+    EXPECT(first.v.job.packed.of == s.key);
+    EXPECT(store_key_bytes(s.key) > packed + s.key->body_bytes);
+    prepare(&s, &second, 2, 2); /* with it as it was left */
+    store_key_shrink(s.key);
+    EXPECT_INT(store_key_bytes(s.key), packed);
+    prepare(&s, &third, 2, 2); /* and from the start */
+    struct written *all[] = {&first, &second, &third};
+    for (size_t i = 0; i < countof(all); i++) {
+        const struct store_version_job *job = &all[i]->v.job;
+        EXPECT_INT(job->packed.body_bytes, first.v.job.packed.body_bytes);
+        EXPECT(memcmp(job->packed.body, first.v.job.packed.body, job->packed.body_bytes) == 0);
+    }
+    for (size_t i = 0; i < countof(all); i++)
+        arena_freep(&all[i]->life);
+    store_key_free(s.key);
+}
+
 TEST(churn, "a page with nothing in common with itself is packed whole, not twice each time")
 {
     FIXTURE_MADE(x);
