@@ -204,6 +204,7 @@ struct apart {
     uint32_t print[FEW], item[FEW];
     bool of_b[FEW], meets[FEW]; /* it has an equal one */
     size_t count;
+    size_t work, most; /* comparisons: more are not worth it */
 };
 
 /* What is left of a pair. */
@@ -253,8 +254,9 @@ static inline void meet(
 {
     uint16_t *link = &s->first[print % APART_SLOTS];
 
-    while (*link) {
+    while (*link && s->work <= s->most) {
         size_t i = *link - 1u;
+        s->work++;
         if (s->print[i] == print && (s->of_b[i] ? p->equal(p->arg, a, s->item[i])
                                                 : p->equal(p->arg, s->item[i], b))) {
             s->meets[i] = true;
@@ -293,13 +295,16 @@ static inline void meet_rows(struct apart *s, const struct lcs_pair *p, const ui
     }
 }
 
-static void apart_meet(struct apart *s, const struct lcs_pair *p)
+/* False: too many look alike, such as numbers of one length. */
+static bool apart_meet(struct apart *s, const struct lcs_pair *p)
 {
     if (p->prints[1])
         meet_rows(s, p, p->prints[1], NULL);
     else
         meet_rows(s, p, NULL, p->texts[1]);
-    meet_each_other(s, p);
+    if (s->work <= s->most)
+        meet_each_other(s, p);
+    return s->work <= s->most;
 }
 
 static void keep_row(struct kept *k, bool of_b, uint32_t from, uint32_t n)
@@ -402,6 +407,7 @@ static void kept_tell(const struct kept *k, const uint32_t *found, uint32_t *mat
     }
 }
 
+/* False: leaving out takes too long itself. */
 static bool match_kept(const struct lcs_pair *p, uint32_t *match)
 {
     SCRATCH struct arena *scratch = arena_new(NULL, "few");
@@ -412,10 +418,12 @@ static bool match_kept(const struct lcs_pair *p, uint32_t *match)
             .spans = arena_alloc(scratch, (p->spans.count + 1) * sizeof(struct span))};
 
     memset(s->first, 0, sizeof s->first);
-    s->count = 0;
+    s->count = s->work = 0;
     apart_fill(s, p, false);
     apart_fill(s, p, true);
-    apart_meet(s, p);
+    s->most = s->count * s->count + p->na + p->nb; /* about what is to be saved */
+    if (!apart_meet(s, p))
+        return false;
     if (!memchr(s->meets, true, s->count)) {
         match_spans(p, match);
         return true;
@@ -439,8 +447,8 @@ bool lcs_match_few(const struct lcs_pair *p, uint32_t *ret_match)
 {
     struct greedy g;
 
-    if (is_worth_leaving_out(p))
-        return match_kept(p, ret_match);
+    if (is_worth_leaving_out(p) && match_kept(p, ret_match))
+        return true;
     int64_t left = greedy_init(&g, p);
 
     if (left >= 0)

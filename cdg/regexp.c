@@ -87,26 +87,49 @@ static uint32_t node_at(const struct question *q, bool new_, size_t offset)
     return d->text_node[low];
 }
 
-/* Lines of a source, counted as far as they are asked for. */
+/* A place in a source: lines that end before it, and characters of its own before it. */
+struct line_at {
+    size_t line, column;
+};
+
+/* Marks stand so many bytes apart: places are not asked for in order, and lines may be long. */
+enum { MARK_BYTES = 4096 };
+
 struct lines {
     struct str text;
-    size_t at, line; /* `line` lines end before `at` */
+    struct line_at *marks; /* counted as far as they are asked for */
+    size_t count;
 };
+
+static struct line_at line_pass(struct line_at at, const char *bytes, size_t len)
+{
+    const char *last = memrchr(bytes, '\n', len);
+    size_t from = last ? (size_t)(last - bytes) + 1 : 0;
+
+    for (size_t i = 0; i < from; i++)
+        at.line += bytes[i] == '\n';
+    if (last)
+        at.column = 0;
+    for (size_t i = from; i < len; i++)
+        at.column += (bytes[i] & 0xC0) != 0x80;
+    return at;
+}
 
 /* "line 12, column 5", in characters. */
 static struct str line_place(struct lines *l, size_t offset, struct arena *life)
 {
-    size_t column = 1;
+    size_t mark = offset / MARK_BYTES;
 
-    if (offset < l->at)
-        l->at = l->line = 0;
-    for (const char *end; (end = memchr(l->text.ptr + l->at, '\n', offset - l->at));) {
-        l->at = (size_t)(end - l->text.ptr) + 1;
-        l->line++;
-    }
-    for (size_t i = l->at; i < offset; i++)
-        column += (l->text.ptr[i] & 0xC0) != 0x80;
-    return str_of(arena_printf(life, "line %zu, column %zu", l->line + 1, column));
+    if (!l->marks)
+        l->marks = arena_alloc(life, (l->text.len / MARK_BYTES + 1) * sizeof *l->marks);
+    for (; l->count <= mark; l->count++)
+        l->marks[l->count] =
+                l->count == 0 ? (struct line_at){0, 0}
+                              : line_pass(l->marks[l->count - 1],
+                                        l->text.ptr + (l->count - 1) * MARK_BYTES, MARK_BYTES);
+    struct line_at at = line_pass(
+            l->marks[mark], l->text.ptr + mark * MARK_BYTES, offset - mark * MARK_BYTES);
+    return str_of(arena_printf(life, "line %zu, column %zu", at.line + 1, at.column + 1));
 }
 
 struct matches {

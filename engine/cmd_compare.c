@@ -410,7 +410,7 @@ static void print_leaf(struct arena *life, const struct leaf *l, bool alone)
             [CDG_C] = "changed", [CDG_N] = "no change", [CDG_U] = "could not be looked at"};
     const char *reason = reason_of(life, l->finding, l->detail);
     if (!alone)
-        printf("  %s%s: %s%s%s\n", l->below_not ? "NOT " : "", l->monitor,
+        printf("  %s%s: %s%s%s\n", l->monitor, l->below_not ? ", below NOT" : "",
                 words[l->finding->result], reason ? ", " : "", reason ? reason : "");
     if (l->finding->result == CDG_C && !l->below_not)
         cli_print_lists(l->finding->detail, stdout);

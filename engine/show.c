@@ -13,21 +13,26 @@
  * shown as a sign. */
 static void put_text(FILE *to, const char *s, size_t most)
 {
-    size_t shown = 0;
-    for (size_t len = strlen(s), i = 0; i < len && shown < most; shown++) {
-        size_t n = utf8_length(s + i, len - i);
+    size_t len = strlen(s), i = 0, shown = 0;
+    size_t plain = 0; /* bytes before i that are shown as they are, and at once */
+    for (; i < len && shown < most; shown++) {
+        bool is_ascii = s[i] >= ' ' && s[i] <= '~';
+        size_t n = is_ascii ? 1 : utf8_length(s + i, len - i);
         uint32_t c = 0;
-        if (n)
+        if (n && !is_ascii)
             utf8_decode(s + i, len - i, &c);
-        bool odd = n == 0 || !utf8_is_harmless(c);
-        if (odd)
+        if (is_ascii || (n && utf8_is_harmless(c))) {
+            plain += n;
+        } else {
+            fwrite(s + i - plain, 1, plain, to);
             fputs(c == '\n' || c == '\t' || c == '\r' ? " " : "\xEF\xBF\xBD", to);
-        else
-            fwrite(s + i, 1, n, to);
+            plain = 0;
+        }
         i += n ? n : 1;
-        if (shown + 1 == most && i < len)
-            fputs("…", to);
     }
+    fwrite(s + i - plain, 1, plain, to);
+    if (shown && shown == most && i < len)
+        fputs("…", to);
 }
 
 /* ---- tables -------------------------------------------------------------------------- */
@@ -179,6 +184,7 @@ struct pen {
     int lines;   /* left to show */
     int hidden;
     bool places; /* with where it stands */
+    bool inside; /* this line's texts are shown from somewhere in them on */
 };
 
 /* Where what a line tells stands; "" where that is not known. */
@@ -209,10 +215,10 @@ static void put_line(struct pen *p, const char *colour, const char *sign, const 
         return;
     }
     p->lines--;
-    fprintf(p->to, "    %s%s ", p->colour ? colour : "", sign);
+    fprintf(p->to, "    %s%s %s", p->colour ? colour : "", sign, p->inside ? "…" : "");
     put_text(p->to, a, p->most);
     if (b) {
-        fputs(" → ", p->to);
+        fputs(p->inside ? " → …" : " → ", p->to);
         put_text(p->to, b, p->most);
     }
     fputs(p->colour ? "\033[0m" : "", p->to);
@@ -246,15 +252,38 @@ static struct line_place place_of(
     return (struct line_place){"", string_of(place)};
 }
 
+/* How much of what two texts begin with is passed over: where they differ is to be seen. */
+static size_t passed_over(const char *old, const char *now, size_t most)
+{
+    enum { BEFORE = 30 }; /* that many bytes say where one is */
+    size_t same = 0, shown = 0;
+    for (; old[same] && old[same] == now[same]; same++)
+        shown += (old[same] & 0xC0) != 0x80;
+    if ((!old[same] && !now[same]) || shown + BEFORE <= most ||
+            (utf8_count(old) <= most && utf8_count(now) <= most))
+        return 0;
+    size_t from = same - BEFORE;
+    while (from < same && (old[from - 1] != ' ' || old[from] == ' '))
+        from++;
+    from = from < same ? from : same - BEFORE; /* one long word */
+    while ((old[from] & 0xC0) == 0x80)
+        from--;
+    return from;
+}
+
 static void put_updated(struct pen *p, const json_t *leaf, const json_t *v, size_t i)
 {
     const char *old = string_of(json_object_get(v, "old"));
     const char *now = string_of(json_object_get(v, "new"));
     const char *path = json_string_value(json_object_get(v, "path"));
-    if (strcmp(old, now) == 0 && path)
+    if (strcmp(old, now) == 0 && path) {
         put_line(p, "\033[33m", "~", path, NULL, (struct line_place){"", ""});
-    else
-        put_line(p, "\033[33m", "~", old, now, place_of(p, leaf, "updated", i));
+    } else {
+        size_t over = passed_over(old, now, p->most);
+        p->inside = over > 0;
+        put_line(p, "\033[33m", "~", old + over, now + over, place_of(p, leaf, "updated", i));
+        p->inside = false;
+    }
 }
 
 static void put_leaf(struct pen *p, const json_t *leaf)

@@ -125,9 +125,6 @@ struct page_block {
 };
 size_t page_blocks(const struct page_digest *d, struct arena *life, struct page_block **ret);
 
-/* "/html/body/ul/li[2]": where a node stands.  Allocated in `life`. */
-char *page_path(const struct page_digest *d, uint32_t node, struct arena *life);
-
 /* The next word of a text (decision D1: no white space, no punctuation around it but
  * trailing % $ and the euro sign); false at the end.  `*at` starts at 0. */
 bool page_word_next(struct str text, size_t *at, struct str *ret_word);

@@ -1,4 +1,4 @@
-/* Text as it is read: blocks, words, and where a node stands. */
+/* Text as it is read: blocks and words. */
 #include "page/page_int.h"
 #include <stdlib.h>
 #include <utf8proc.h>
@@ -167,47 +167,4 @@ bool page_word_fold(struct str word, struct buf *out)
     bool ok = buf_append(out, folded, (size_t)n);
     free(folded);
     return ok;
-}
-
-/* ---- paths ------------------------------------------------------------------------------- */
-
-/* Which of the siblings with its name the node is, and whether there are others. */
-static unsigned place_among(const struct page_digest *d, uint32_t node, bool *ret_several)
-{
-    uint32_t parent = d->parent[node], at = parent == NO_NODE ? 0 : parent + 1;
-    uint32_t end = parent == NO_NODE ? d->nodes : d->end[parent];
-    unsigned place = 0, twins = 0;
-
-    for (; at < end; at = d->end[at]) {
-        twins += d->tags[at] == d->tags[node];
-        place += d->tags[at] == d->tags[node] && at <= node;
-    }
-    *ret_several = twins > 1;
-    return place;
-}
-
-static void put_step(const struct page_digest *d, uint32_t node, struct buf *out)
-{
-    struct str name = d->tags[node] ? page_tag_name(d, d->tags[node]) : STR("text()");
-    bool several;
-    unsigned place = place_among(d, node, &several);
-
-    buf_putc(out, '/');
-    buf_append(out, name.ptr, name.len);
-    if (several)
-        buf_printf(out, "[%u]", place);
-}
-
-char *page_path(const struct page_digest *d, uint32_t node, struct arena *life)
-{
-    BUF(path, PAGE_DEPTH_MAX * 16);
-    BUF(steps, (PAGE_DEPTH_MAX + 1) * sizeof(uint32_t));
-
-    for (uint32_t i = node; i < d->nodes; i = d->parent[i])
-        if (!buf_append(&steps, &i, sizeof i))
-            return arena_strdup(life, "");
-    const uint32_t *up = (const uint32_t *)(const void *)steps.data;
-    for (size_t i = steps.len / sizeof *up; i-- > 0;)
-        put_step(d, up[i], &path);
-    return arena_strdup(life, buf_text(&path));
 }

@@ -8,6 +8,8 @@
  *      back.  Both sides agree which it is by one exchange of a number in shared memory.
  *  (4) While both sides are awake nothing but shared memory is used: the kernel is asked only
  *      to wake the other, which costs as much as a small page.
+ *  (5) What lies where an answer is expected before its page was given, such as the bytes of a
+ *      large page from another site, is no answer.
  */
 #include "page/worker_int.h"
 #include <errno.h>
@@ -140,7 +142,7 @@ static void lay_down(struct errand *e, char *to)
 static void show(struct page_worker *w, const struct frame_request *h)
 {
     struct area *a = w->area;
-    struct area_request *r = &a->requests[h->job % AREA_SLOTS];
+    struct area_request *r = &a->requests[h->job % AREA_REQUESTS];
     char bell = FRAME_BELL;
     r->head = *h;
     atomic_store(&r->turn, AREA_GIVEN(h->job));
@@ -200,7 +202,9 @@ enum page_turn worker_give(struct page_worker *w, const struct page_wish *wish)
     if (is_too_large(e))
         return to_wait_for(w); /* the reader never hears of it */
     if (e->head.slot != AREA_NO_SLOT) {
-        lay_down(e, place_of(w, e).body);
+        struct area_place p = place_of(w, e);
+        atomic_store(p.answered, JOB_HELLO); /* a larger page may have lain here: (5) */
+        lay_down(e, p.body);
         w->sent++;
     }
     show(w, &e->head);
@@ -221,7 +225,7 @@ unsigned page_worker_take_back(struct page_worker *w)
     for (; w->count > 1; n++) {
         uint64_t job = errand(w, w->count - 1)->head.job, turn = AREA_GIVEN(job);
         if (!atomic_compare_exchange_strong(
-                    &w->area->requests[job % AREA_SLOTS].turn, &turn, 0))
+                    &w->area->requests[job % AREA_REQUESTS].turn, &turn, 0))
             break; /* (3) */
         w->count--;
         w->sent--;

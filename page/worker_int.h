@@ -20,6 +20,9 @@ enum {
     AREA_ANSWER_MAX = 308 << 10,
     AREA_WHOLE_MAX = 4 << 20, /* of a body, and of an answer */
 };
+/* One to rest is not answered, so the reader may still be at it when it has all pages that it
+ * can have. */
+enum { AREA_REQUESTS = 2 * AREA_SLOTS };
 enum { AREA_WHOLE = AREA_SLOTS, AREA_NO_SLOT = 0xFFFF }; /* instead of a slot's number */
 
 /* ---- frame.c: the same program on both sides, so numbers go over as they are ------------- */
@@ -114,7 +117,7 @@ struct area {
     struct area_request {
         _Alignas(64) _Atomic uint64_t turn;
         struct frame_request head;
-    } requests[AREA_SLOTS]; /* by job, modulo their number */
+    } requests[AREA_REQUESTS]; /* by job, modulo their number */
     union {
         struct area_slot slots[AREA_SLOTS];
         struct area_whole whole;

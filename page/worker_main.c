@@ -212,7 +212,7 @@ static bool next_request(struct desk *d, struct frame_request *ret_request)
         while (newest(d) == d->job)
             if (!sleep_well(d))
                 return false; /* (2) */
-        struct area_request *r = &d->area->requests[++d->job % AREA_SLOTS];
+        struct area_request *r = &d->area->requests[++d->job % AREA_REQUESTS];
         uint64_t turn = AREA_GIVEN(d->job);
         if (atomic_compare_exchange_strong(&r->turn, &turn, AREA_BEGUN(d->job))) {
             *ret_request = r->head;

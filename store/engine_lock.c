@@ -141,8 +141,8 @@ enum err engine_lock_take(struct conn *c, struct store *s, struct fault *f)
     msec begun = clock_mono(&clock_system);
     for (;; pause_ms(50)) {
         bool mine;
-        struct hold hold;
-        struct holder h;
+        struct hold hold = {0};
+        struct holder h = {0};
         enum err e = try_lock(c, f, &mine, &hold);
         if (!e && mine)
             return OK;

@@ -229,6 +229,43 @@ TEST(spans, "known equal rows change nothing in what is matched")
     }
 }
 
+struct counting {
+    struct two two;
+    size_t *calls;
+};
+
+static bool counting_equal(const void *arg, size_t a, size_t b)
+{
+    const struct counting *c = arg;
+    ++*c->calls;
+    return two_equal(&c->two, a, b);
+}
+
+TEST(alike, "items that all look alike, such as numbers of one length, do not cost a square")
+{
+    enum { N = 60000, EACH = 120, LEFT = 2 * N / EACH };
+    SCRATCH struct arena *life = arena_new(NULL, "t");
+    uint32_t *a = arena_array_of(life, N, uint32_t), *b = arena_array_of(life, N, uint32_t),
+             *match = arena_array_of(life, N, uint32_t), *looks[2];
+    struct span *spans = arena_array_of(life, N / EACH, struct span);
+    size_t calls = 0;
+    looks[0] = looks[1] = arena_array_of(life, N, uint32_t);
+    for (uint32_t i = 0; i < N; i++) {
+        a[i] = i;
+        b[i] = i % EACH == 0 ? N + i : i;
+    }
+    for (uint32_t i = 0; i < N / EACH; i++)
+        spans[i] = (struct span){
+                .at[SPAN_TEXTS] = {i * EACH + 1, i * EACH + 1}, .len[SPAN_TEXTS] = EACH - 1};
+    struct counting c = {{a, b}, &calls};
+    struct lcs_pair pair = {N, N, counting_equal, &c, 0, NULL, {looks[0], looks[1]},
+            {NULL, NULL}, {spans, N / EACH, SPAN_TEXTS}};
+    REQUIRE(lcs_match_few(&pair, match));
+    for (uint32_t j = 0; j < N; j++)
+        EXPECT(match[j] == (j % EACH == 0 ? LCS_NONE : j));
+    EXPECT(calls < 4 * ((size_t)LEFT * LEFT + 2 * N));
+}
+
 TEST(large, "sequences too large for the table are still matched in order, and say so")
 {
     enum { N = 20000 };

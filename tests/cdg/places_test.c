@@ -154,6 +154,31 @@ TEST(source, "a match in the source stands in a line")
             "line 2, column 12 line 2, column 1");
 }
 
+static void put_long(struct buf *out, const char *what, int times)
+{
+    for (int i = 0; i < times; i++)
+        buf_puts(out, what);
+}
+
+TEST(long_source, "lines and columns are counted in long lines, and for matches in any order")
+{
+    BUF(old, 1 << 20);
+    BUF(new_, 1 << 20);
+    struct cdg_leaf match = leaf_of("regexp");
+    match.text = "v\\d";
+    put_long(&old, "é", 5000);
+    buf_puts(&old, "v1");
+    put_long(&old, "x\n", 5000);
+    buf_puts(&old, "v2 v3");
+    put_long(&new_, "é", 4095);
+    buf_puts(&new_, "v3 v4\n\n");
+    put_long(&new_, "é", 2048);
+    put_long(&new_, "x", 4093);
+    buf_puts(&new_, "v1 v2");
+    EXPECT_PLACES(match, buf_text(&old), buf_text(&new_), "text/plain; charset=utf-8",
+            "line 1, column 4099 line 5001, column 4→line 1, column 4096");
+}
+
 TEST(others, "texts at the top, names that XPath does not take, addresses of another base")
 {
     EXPECT_PLACES(leaf_of("content"), "a<br>b", "a<br>c", "text/html", "/ /");

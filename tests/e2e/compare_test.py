@@ -399,6 +399,17 @@ def _():
 
 # ---- the command itself
 
+@test("of a long text that changed near its end people see the place that changed")
+def _():
+    long = "wörd " * 600
+    old = write("l-old.html", p(long + "closed on Monday " + long))
+    new = write("l-new.html", p(long + "closed on Sunday " + long))
+    done = vigil("compare", old, new, "--monitor", "content", "--base", BASE)
+    line = done.stdout.decode().splitlines()[1]
+    equal(line[:50], "    ~ …wörd wörd wörd closed on Monday wörd wörd w")
+    equal(" → …wörd wörd wörd closed on Sunday wörd" in line, True)
+
+
 @test("what people see: the result, each leaf of several, what came and went")
 def _():
     old = write("h-old.html", links("/a") + p("one two three"))
@@ -409,7 +420,9 @@ def _():
     done = vigil("compare", old, new, "--monitor", "links and not images", "--base", BASE)
     equal(done.stdout.decode(), "changed: links AND NOT images\n  links: changed\n"
           "    + http://x.org/b  at /a\n    - http://x.org/a  at /a\n"
-          "  NOT images: no change\n")
+          "  images, below NOT: no change\n")
+    done = vigil("compare", old, new, "--monitor", "not links", "--base", BASE)
+    equal(done.stdout.decode(), "no change: NOT links\n  links, below NOT: changed\n")
     done = vigil("compare", old, new, "--monitor", "links", "--base", BASE, "--json")
     equal(json.loads(done.stdout)["leaves"][0]["places"], {"inserted": ["/a"], "deleted": ["/a"]})
     done = vigil("compare", old, new, "--monitor", "images")

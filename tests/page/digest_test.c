@@ -1,5 +1,6 @@
 /* The block: what it promises, and that nothing damaged is opened. */
 #include "tests/page/page_help.h"
+#include <stdlib.h>
 
 static const char page[] = "<html><body class=x><p>one <b>two</b></p><ul><li>a<li>b</ul>"
                            "<a href=/l>l</a><img src=i.png></body></html>";
@@ -82,7 +83,8 @@ static size_t read_all(const struct page_digest *d, struct arena *life)
         sum += strlen(page_image(d, i).ptr);
     sum += page_blocks(d, life, &blocks);
     for (uint32_t i = 0; i < d->nodes && i < 20; i++)
-        sum += strlen(page_path(d, i, life));
+        for (uint32_t up = i; up < d->nodes; up = d->parent[up])
+            sum += d->end[up];
     return sum;
 }
 
@@ -120,20 +122,6 @@ TEST(version, "a block of another version is named as such")
     EXPECT_INT(page_digest_open(life, m.block.data, m.block.len, &f, &d), ERR_SYNTAX);
 }
 
-TEST(paths, "a node is told by its path")
-{
-    SCRATCH struct arena *life = arena_new(NULL, "t");
-    CLEANUP(made_done) struct made m = make(life, page, sizeof page - 1, "text/html");
-    REQUIRE(m.d);
-    EXPECT_TEXT(page_path(m.d, 0, life), "/html");
-    EXPECT_TEXT(page_path(m.d, 2, life), "/html/body/p");
-    EXPECT_TEXT(page_path(m.d, 5, life), "/html/body/p/b/text()");
-    EXPECT_TEXT(page_path(m.d, 7, life), "/html/body/ul/li[1]");
-    EXPECT_TEXT(page_path(m.d, 9, life), "/html/body/ul/li[2]");
-    CLEANUP(made_done) struct made roots = make(life, "<p>a</p><p>b</p>", 16, "text/html");
-    EXPECT_TEXT(page_path(roots.d, 2, life), "/p[2]");
-}
-
 static char *words(struct arena *life, const char *text)
 {
     BUF(out, 1000);
@@ -168,6 +156,58 @@ TEST(blocks, "a block's text is joined over its inline elements")
     EXPECT_TEXT(b[0].text.ptr, "one two");
     EXPECT_TEXT(b[1].text.ptr, "a");
     EXPECT_TEXT(b[3].text.ptr, "l");
+}
+
+/* Paths that begin alike, go on so for longer than is compared by eights, and begin one
+ * another. */
+static struct str some_path(struct arena *life, uint32_t *seed)
+{
+    static const char *const pieces[] = {
+            "a", "abcdefgh", "b", "%C3%A9", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "z/"};
+    BUF(out, 1 << 16);
+    buf_puts(&out, "/");
+    unsigned n = (*seed = *seed * 1664525 + 1013904223) >> 29;
+    for (unsigned i = n == 0 ? *seed >> 23 : 0; i > 0; i--)
+        buf_puts(&out, "aaaaaaaaa");
+    for (unsigned i = 0; i < 1 + n * n; i++) {
+        *seed = *seed * 1664525 + 1013904223;
+        unsigned which = *seed >> 24;
+        buf_puts(&out, pieces[which < 150 ? 4 : which % countof(pieces)]);
+    }
+    return (struct str){arena_strndup(life, out.data, out.len), out.len};
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+TEST(sorted, "addresses are sorted, each once, whatever they have in common")
+{
+    enum { LINKS = 600, ROUNDS = 20 };
+    uint32_t seed = 7;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        SCRATCH struct arena *life = arena_new(NULL, "t");
+        BUF(source, 1 << 24);
+        const char *all[LINKS];
+        size_t n = round * round * 2 + 1 < LINKS ? round * round * 2 + 1 : LINKS, unique = 0;
+        for (size_t i = 0; i < n; i++) {
+            const char *path = i % 3 == 2 ? all[i / 2] + strlen("http://x.org")
+                                          : some_path(life, &seed).ptr;
+            all[i] = arena_printf(life, "http://x.org%s", path);
+            buf_printf(&source, "<a href=\"%s%s\">x</a>", i % 2 ? "" : "http://x.org", path);
+        }
+        CLEANUP(made_done)
+        struct made m = make(life, source.data, source.len, "text/html;charset=utf-8");
+        REQUIRE(m.d);
+        qsort(all, n, sizeof *all, compare_strings);
+        for (size_t i = 0; i < n; i++)
+            if (unique == 0 || strcmp(all[unique - 1], all[i]) != 0)
+                all[unique++] = all[i];
+        REQUIRE(m.d->links == unique);
+        for (uint32_t i = 0; i < unique; i++)
+            EXPECT_TEXT(page_link(m.d, i).ptr, all[i]);
+    }
 }
 
 TEST_MAIN()

@@ -17,7 +17,8 @@ static void read_all(const struct page_digest *d, struct arena *life)
         for (uint32_t a = d->attr_at[i]; a < d->attr_at[i + 1]; a++)
             sum += strlen(page_attr_name(d, a).ptr) + strlen(page_attr_value(d, a).ptr);
         if (i < 10 || i + 10 > d->nodes)
-            sum += strlen(page_path(d, i, life));
+            for (uint32_t up = i; up < d->nodes; up = d->parent[up])
+                sum += d->end[up];
     }
     for (uint32_t i = 0; i < d->links; i++)
         sum += page_link(d, i).len;

@@ -6,7 +6,9 @@
 #include "tests/test.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -139,6 +141,71 @@ TEST(sorts, "large pages of every sort go through, whatever the C library does f
         EXPECT(here.len == there.len && memcmp(here.data, there.data, here.len) == 0);
         page_worker_free(w);
     }
+}
+
+/* Small pages lie where a large one lay: (1) of area.c is about what a reader wrote there, this
+ * is about what the page itself brought. */
+TEST(forged, "a large page that looks like answers to others is taken for none")
+{
+    enum { LARGE = 3 << 20, MANY = PAGE_WORKER_MOST };
+    struct fault f = {.code = OK};
+    bool alive = false;
+    BUF(large, LARGE);
+    BUF(wrong, PAGE_DIGEST_MAX);
+    BUF(digest, PAGE_DIGEST_MAX);
+    struct page_source other = {"<p>forged", 9, "text/html", "http://a.example/dir/"};
+    struct page_worker *w = started();
+    REQUIRE(w && page_digest_make(&other, &wrong, &f) == OK);
+    REQUIRE(buf_reserve(&large, LARGE));
+    memset(large.data, 'x', large.len = LARGE);
+    size_t forged = 0;
+    for (unsigned slot = 0; slot < AREA_SLOTS; slot++) {
+        BUF(none, 1);
+        size_t at = offsetof(struct area, slots) + slot * sizeof(struct area_slot);
+        size_t body = offsetof(struct area, whole.body);
+        uint64_t job = slot + 2; /* the large one is the first */
+        struct frame_answer h;
+        frame_answer_make(&h, job, &wrong, &none, &f, AREA_ANSWER_MAX);
+        if (at < body || at - body + sizeof(struct area_slot) > LARGE)
+            continue;
+        memcpy(large.data + at - body, &job, sizeof job);
+        memcpy(large.data + at - body + offsetof(struct area_slot, head), &h, sizeof h);
+        memcpy(large.data + at - body + offsetof(struct area_slot, answer), wrong.data,
+                wrong.len);
+        forged++;
+    }
+    EXPECT(forged > 3);
+    EXPECT(read_page(w, "text/plain", large.data, LARGE, &digest, &f, &alive) == OK && alive);
+    struct page_wish wishes[MANY];
+    struct buf answers[MANY];
+    BUF(small, 128 << 10); /* but it takes a while */
+    for (int i = 0; i < 4000; i++)
+        buf_printf(&small, "<p class=%d>mine<b>%d</b>", i, i);
+    for (size_t i = 0; i < MANY; i++) {
+        buf_init(&answers[i], PAGE_DIGEST_MAX);
+        wishes[i] = (struct page_wish){
+                .source = {small.data, small.len, "text/html", "http://a.example/dir/"},
+                .digest = &answers[i]};
+        REQUIRE(page_worker_takes(w, &wishes[i]));
+        (void)page_worker_give(w, &wishes[i]);
+    }
+    BUF(right, PAGE_DIGEST_MAX);
+    REQUIRE(page_digest_make(&wishes[0].source, &right, &f) == OK);
+    for (size_t i = 0; i < MANY;) {
+        struct pollfd p = {page_worker_fd(w), POLLIN, 0};
+        enum page_turn t = page_worker_turn(w, &f);
+        REQUIRE(t != PAGE_TURN_DEAD);
+        if (t == PAGE_TURN_READ)
+            (void)poll(&p, 1, 1); /* before the next one can be answered */
+        if (t == PAGE_TURN_DONE) {
+            EXPECT(f.code == OK && answers[i].len == right.len &&
+                    memcmp(answers[i].data, right.data, right.len) == 0);
+            i++;
+        }
+    }
+    for (size_t i = 0; i < MANY; i++)
+        buf_done(&answers[i]);
+    page_worker_free(w);
 }
 
 TEST(refused, "a page that breaks a limit is that page's fault, and the reader goes on")

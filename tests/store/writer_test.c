@@ -397,12 +397,14 @@ TEST(stop_restarts, "stopping starts a dead server once more for what is pending
     REQUIRE(fixture_open(&x, STORE_ENGINE) == OK);
     struct work *w = new_work(&x);
     REQUIRE(fixture_writer(&x, NULL) == OK);
-    /* The writer's backend would do the work yet if it got it before it notices. */
+    /* A backend does yet what it gets before it notices, the writer's and our own. */
     pid_t backend = (pid_t)sql_int(&x, "SELECT pid FROM pg_stat_activity"
                                        " WHERE application_name = 'vigil engine'");
+    pid_t own = (pid_t)sql_int(&x, "SELECT pg_backend_pid()");
     EXPECT(kill(fixture_server(&x), SIGKILL) == 0);
     EXPECT(eventually(is_dead, &backend, 10 * MSEC_PER_SECOND));
-    sql(&x, "SELECT 1"); /* our own connection notices, too */
+    EXPECT(eventually(is_dead, &own, 10 * MSEC_PER_SECOND));
+    sql(&x, "SELECT 1"); /* our connection notices, too */
     submit(&x, w, 0, 10);
     EXPECT_INT(store_writer_stop(x.writer, 30 * MSEC_PER_SECOND), 0);
     x.writer = NULL;
