@@ -151,56 +151,73 @@ static double wheel(long n)
 
 enum { NODES = 10000 };
 
-static double raise_ns(struct led *led, long raises)
+/* A graph of its own in a detector that others may be in, too. */
+struct web {
+    struct led *led;
+    struct led_event *a[NODES + 1];
+    long raised;
+};
+
+static void web_make(struct web *w, struct led *led)
 {
-    struct led_event *a[NODES + 1], *e;
+    struct led_event *e;
+    w->led = led;
+    w->raised = 0;
     for (int i = 0; i <= NODES; i++)
-        a[i] = led_primitive(led, NULL);
+        w->a[i] = led_primitive(led, NULL);
     for (int i = 0; i < NODES; i++) {
-        enum err err = i % 2 ? led_and(led, a[i], a[i + 1], NULL, &e)
-                             : led_seq(led, a[i], a[i + 1], NULL, &e);
+        enum err err = i % 2 ? led_and(led, w->a[i], w->a[i + 1], NULL, &e)
+                             : led_seq(led, w->a[i], w->a[i + 1], NULL, &e);
         if (err)
             abort();
         on(led, e, LED_RECENT);
     }
+}
+
+static double raise_ns(struct web *w, long raises)
+{
     double start = now();
-    for (long i = 0; i < raises; i++) {
-        led_advance(led, i / 10, i / 10);
-        (void)led_raise(led, a[i * 7919 % (NODES + 1)], 0, NULL);
+    for (long end = w->raised + raises; w->raised < end; w->raised++) {
+        led_advance(w->led, w->raised / 10, w->raised / 10);
+        (void)led_raise(w->led, w->a[w->raised * 7919 % (NODES + 1)], 0, NULL);
     }
     return (now() - start) * 1e9 / (double)raises;
 }
 
-/* The best of three, for others use the machine too. */
-static double raise_best_ns(struct led *led, long raises)
+static int by_size(const void *a, const void *b)
 {
-    double best = raise_ns(led, raises);
-    for (int i = 0; i < 2; i++) {
-        double ns = raise_ns(led, raises);
-        best = ns < best ? ns : best;
-    }
-    return best;
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
+/* Both in short turns, for others use the machine too, and what it can do changes from second
+ * to second.  The rate is the best turn's, the ratio the middle one of the turns'. */
 static void raises(long n, double lookup, double timer)
 {
-    struct led *led = led_new(0, 0);
-    double ns = raise_best_ns(led, n);
-    led_free(led);
-    report_limit("raises through 10000 AND/SEQ nodes, recent", 1e3 / ns, "M/s", 2, false);
-    report("  one raise / (one look-up + one timer)", ns / (lookup + timer), "times");
-
-    led = led_new(0, 0);
+    enum { TURNS = 31 };
+    static struct web alone, among;
+    double best = 1e9, ratios[TURNS];
+    web_make(&alone, led_new(0, 0));
+    struct led *crowd = led_new(0, 0);
     for (long i = 0; i < n; i++) {
         struct led_event *e;
-        if (led_plus(led, led_primitive(led, NULL), 1 + i, NULL, &e))
+        if (led_plus(crowd, led_primitive(crowd, NULL), 1 + i, NULL, &e))
             abort();
-        on(led, e, LED_RECENT);
+        on(crowd, e, LED_RECENT);
     }
-    double crowded = raise_best_ns(led, n);
-    led_free(led);
-    report_limit("a raise among a million unrelated events / alone", crowded / ns, "times", 1.5,
-            true);
+    web_make(&among, crowd);
+    for (int i = 0; i < TURNS; i++) {
+        double ns = raise_ns(&alone, n / 10);
+        ratios[i] = raise_ns(&among, n / 10) / ns;
+        best = ns < best ? ns : best;
+    }
+    led_free(alone.led);
+    led_free(crowd);
+    qsort(ratios, TURNS, sizeof *ratios, by_size);
+    report_limit("raises through 10000 AND/SEQ nodes, recent", 1e3 / best, "M/s", 2, false);
+    report("  one raise / (one look-up + one timer)", best / (lookup + timer), "times");
+    report_limit("a raise among a million unrelated events / alone", ratios[TURNS / 2], "times",
+            1.5, true);
 }
 
 /* ---- a million series ---- */
