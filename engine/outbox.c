@@ -8,7 +8,8 @@
  *      what was accepted meanwhile when something is; so a kill repeats little, and load does
  *      not wait for the disk.
  *  (3) A failed lane is left alone as notify_backoff says; its next message waits with it.
- *  (4) All times are the engine's clock.
+ *  (4) All times are the engine's clock; how long a claim is put off does not depend on
+ *      somebody setting it.
  *  (5) What the database refuses (not: what it cannot do just now) is asked again, but later
  *      and later: neither is anything forgotten, nor does a message that was accepted and
  *      cannot be recorded as such go out over and over.
@@ -17,6 +18,7 @@
  *      failed them.
  */
 #include "engine/outbox.h"
+#include "base/crash.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -25,12 +27,13 @@
 #include "engine/message.h"
 #include "engine/receivers.h"
 #include "engine/telling.h"
-#include "base/crash.h"
 #include "store/outbox.h"
 #include <stdio.h>
 #include <sys/random.h>
 
-enum { LANES_MAX = 512, CLAIM_LANES = 128, RECEIVER_LANES = 64 };
+/* A claim may bring a receiver as many more as it has, so a dozen of them can hang and lanes
+ * are left for the others. */
+enum { LANES_MAX = 2048, CLAIM_LANES = 128, RECEIVER_LANES = 64 };
 
 /* A claim that had to pass over lanes of a receiver with its share and found no others is not
  * made again at once. */
@@ -80,7 +83,7 @@ struct outbox {
     size_t nlanes, flying;
     bool claiming, stirred, finishing, stopping;
     msec next_at;
-    msec not_before;  /* no claim before: (5) */
+    msec not_before;  /* no claim before: (5); this and the next do not go by the wall */
     msec full_until;  /* nor before this while a receiver has its share of lanes */
     unsigned refused; /* claims or settlings, in a row */
     struct loop_timer timer, settle_again;
@@ -153,7 +156,7 @@ static void was_refused(struct outbox *o)
 {
     msec wait = MSEC_PER_SECOND << (o->refused < 6 ? o->refused : 6);
     o->refused++;
-    o->not_before = wall(o) + wait;
+    o->not_before = clock_mono(o->o.clock) + wait;
     o->stirred = true;
 }
 
@@ -374,7 +377,7 @@ static void claimed(struct store_job *job)
         o->nlanes++;
     }
     if (b->job.nfull && !b->job.nlanes)
-        o->full_until = wall(o) + FULL_NAP;
+        o->full_until = clock_mono(o->o.clock) + FULL_NAP;
     for (size_t i = 0; i < b->job.nlanes; i++)
         send_next(&lanes[i]);
     for (size_t i = 0; i < b->job.nlanes; i++)
@@ -415,17 +418,24 @@ static void claim(struct outbox *o)
     store_outbox_submit(o->store, &b->job.job);
 }
 
+/* How long yet: (4). */
+static msec claims_are_off(const struct outbox *o)
+{
+    msec until = o->not_before, now = clock_mono(o->o.clock);
+    if (until < o->full_until && o->receivers.full)
+        until = o->full_until;
+    return until > now ? until - now : 0;
+}
+
 /* Claims when something may be due and there is room; else sleeps until it may be. */
 static void pump(struct outbox *o)
 {
     if (o->stopping || o->claiming)
         return;
-    msec now = wall(o);
+    msec now = wall(o), off = claims_are_off(o);
     msec at = o->stirred ? now : o->next_at;
-    if (at < o->not_before)
-        at = o->not_before;
-    if (at < o->full_until && o->receivers.full)
-        at = o->full_until;
+    if (at < now + off)
+        at = now + off;
     if (at <= now && o->nlanes < LANES_MAX) {
         claim(o);
         return;

@@ -259,7 +259,7 @@ static size_t passed_over(const char *old, const char *now, size_t most)
     size_t same = 0, shown = 0;
     for (; old[same] && old[same] == now[same]; same++)
         shown += (old[same] & 0xC0) != 0x80;
-    if ((!old[same] && !now[same]) || shown + BEFORE <= most ||
+    if ((!old[same] && !now[same]) || same <= BEFORE || shown + BEFORE <= most ||
             (utf8_count(old) <= most && utf8_count(now) <= most))
         return 0;
     size_t from = same - BEFORE;

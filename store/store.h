@@ -293,7 +293,7 @@ struct store_version_job {
     const void *digest; /* page digest block; NULL when the page could not be parsed */
     size_t digest_bytes;
     struct store_key *key; /* of its page; NULL: not at hand, so it is written whole */
-    struct {                     /* by store_version_pack; NULL: the store does it */
+    struct {               /* by store_version_pack; NULL: the store does it */
         const void *body, *digest;
         size_t body_bytes, digest_bytes;
         const struct store_key *of; /* what they are differences of; NULL: they are whole */

@@ -334,7 +334,7 @@ def _():
         v.add("STOP SENTINEL b;")
         equal(state(v, "b"), "ended")
         v.add(define("c", "FETCH EVERY 1 minute") + "DISABLE SENTINEL c;")
-        equal(state(v, "c"), "disabled")
+        until(v, "c", "disabled")  # it starts, disabled, a moment after the answer
         v.add(define("d", "FETCH EVERY 1 minute") + "STOP SENTINEL d;" )
         equal(state(v, "d"), "ended")
         v.stop()
