@@ -9,7 +9,7 @@ HOW = """## How to read it, and how to run it again
 
 Everything here was written by `scripts/bench`; nothing by hand.
 
-    scripts/bench              # everything, about three quarters of an hour on two quiet cores
+    scripts/bench              # everything, about an hour on two quiet cores
     scripts/bench NAME…        # single parts; the others keep their last figures
     scripts/bench quick        # under a minute: the ratios that scripts/test holds against tests/bench/recorded
 
