@@ -11,6 +11,7 @@
 #include "base/list.h"
 #include "base/str.h"
 #include "fetch/fetch.h"
+#include "tests/bench/middle.h"
 #include "tests/servers/servers.h"
 #include <curl/curl.h>
 #include <stdio.h>
@@ -249,18 +250,6 @@ static void take_best(struct figures *best, struct figures f)
         best->pages_per_second = f.pages_per_second;
     if (best->cpu_us == 0 || f.cpu_us < best->cpu_us)
         best->cpu_us = f.cpu_us;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double middle(double *all, size_t n)
-{
-    qsort(all, n, sizeof *all, by_size);
-    return all[n / 2];
 }
 
 static void compare(const char *what, const struct bench *settings)

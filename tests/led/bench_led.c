@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "led/led.h"
+#include "tests/bench/middle.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,12 +185,6 @@ static double raise_ns(struct web *w, long raises)
     return (now() - start) * 1e9 / (double)raises;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Both in short turns, for others use the machine too, and what it can do changes from second
  * to second.  The rate is the best turn's, the ratio the middle one of the turns'. */
 static void raises(long n, double lookup, double timer)
@@ -213,11 +208,10 @@ static void raises(long n, double lookup, double timer)
     }
     led_free(alone.led);
     led_free(crowd);
-    qsort(ratios, TURNS, sizeof *ratios, by_size);
     report_limit("raises through 10000 AND/SEQ nodes, recent", 1e3 / best, "M/s", 2, false);
     report("  one raise / (one look-up + one timer)", best / (lookup + timer), "times");
-    report_limit("a raise among a million unrelated events / alone", ratios[TURNS / 2], "times",
-            1.5, true);
+    report_limit("a raise among a million unrelated events / alone", middle(ratios, TURNS),
+            "times", 1.5, true);
 }
 
 /* ---- a million series ---- */

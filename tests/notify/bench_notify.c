@@ -10,6 +10,7 @@
  */
 #include "engine/outbox.h"
 #include "fetch/deliver.h"
+#include "tests/bench/middle.h"
 #include "tests/store/store_fixture.h"
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -369,34 +370,27 @@ static double bare_cpu_of(const struct round *r)
     return r->bare.cpu * 1e6 / r->bare_posts;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double middle(const struct round *all, double (*of)(const struct round *))
+static double middle_of(const struct round *all, double (*of)(const struct round *))
 {
     double got[ROUNDS];
     for (int i = 0; i < ROUNDS; i++)
         got[i] = of(&all[i]);
-    qsort(got, ROUNDS, sizeof *got, by_size);
-    return (got[ROUNDS / 2] + got[(ROUNDS - 1) / 2]) / 2;
+    return middle(got, ROUNDS);
 }
 
 static void report(const char *what, const struct round *all)
 {
-    double rate = middle(all, rate_of);
+    double rate = middle_of(all, rate_of);
     printf("%-8s %7d deliveries in %d rounds: %7.0f a second, %6.1f million a day; %.0f us CPU "
            "each, PostgreSQL's %.0f us; %ld connections\n",
             what, all->deliveries * ROUNDS, ROUNDS, rate, rate * 86400 / 1e6,
-            middle(all, cpu_of), middle(all, server_cpu_of), (long)figures->connections);
+            middle_of(all, cpu_of), middle_of(all, server_cpu_of), (long)figures->connections);
     if (all->bare_posts)
         printf("         bare POSTs: %.0f a second, %.0f us CPU each; the outbox reaches %.0f "
                "%% "
                "of that rate\n",
-                middle(all, bare_rate_of), middle(all, bare_cpu_of),
-                100 * middle(all, part_of));
+                middle_of(all, bare_rate_of), middle_of(all, bare_cpu_of),
+                100 * middle_of(all, part_of));
 }
 
 int main(int argc, char **argv)

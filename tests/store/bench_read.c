@@ -1,4 +1,5 @@
 /* Digests read back, put together, against bare reads of the stored rows. */
+#include "tests/bench/middle.h"
 #include "tests/store/bench_store.h"
 #include <unistd.h>
 
@@ -38,12 +39,6 @@ static double read_bare(unsigned times)
     return now() - begun;
 }
 
-static int by_value(const void *a, const void *c)
-{
-    double d = *(const double *)a - *(const double *)c;
-    return (d > 0) - (d < 0);
-}
-
 void reading(void)
 {
     enum { TURNS = 9, TIMES = 1000 };
@@ -66,13 +61,13 @@ void reading(void)
         ratio[r] = ours[r] / read[r];
         keyed[r] = read_ours(TIMES, true);
     }
-    double *all[] = {ours, read, ratio, keyed};
-    for (size_t i = 0; i < countof(all); i++)
-        qsort(all[i], TURNS, sizeof(double), by_value);
-    report("reading the previous digest, put together", ours[TURNS / 2] / TIMES * 1e6, "us");
-    report("a bare read of its stored row by primary key", read[TURNS / 2] / TIMES * 1e6, "us");
-    report_limit("  ours against the bare read, which leaves it packed", ratio[TURNS / 2], "",
-            1.3, true);
+    report("reading the previous digest, put together", middle(ours, TURNS) / TIMES * 1e6,
+            "us");
+    report("a bare read of its stored row by primary key", middle(read, TURNS) / TIMES * 1e6,
+            "us");
+    report_limit("  ours against the bare read, which leaves it packed", middle(ratio, TURNS),
+            "", 1.3, true);
     report("    by processor time", ours_cpu / read_cpu, "");
-    report("reading it with the key of the next version", keyed[TURNS / 2] / TIMES * 1e6, "us");
+    report("reading it with the key of the next version", middle(keyed, TURNS) / TIMES * 1e6,
+            "us");
 }
